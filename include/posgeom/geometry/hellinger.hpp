@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "posgeom/counts/position_counts.hpp"
+#include "posgeom/linalg/distributed_matrix.hpp"
+
+namespace posgeom {
+
+/// What stands for a position that fewer than --min-count tokens reach.
+enum class Unreached { drop, uniform, zero };
+std::string_view name_of(Unreached unreached);
+/// Throws Error (usage) that lists the names, where `name` is none of them.
+Unreached unreached_named(std::string_view name);
+
+struct HellingerOptions {
+  Unreached unreached = Unreached::drop;
+  Count min_count = 1;      ///< positions with fewer tokens count as unreached
+  bool unit_range = false;  ///< --hellinger-range 1: every distance divided by sqrt 2, so that H is in [0, 1]
+};
+
+/// S: row i holds sqrt(mu_i(v)) (times 1/sqrt 2 with unit_range), sparse; the same on every rank. Only tokens that occur have a column
+/// (0 .. column_count-1, ascending in token id); with Unreached::uniform one last column stands for all tokens that never occur, with the uniform
+/// row's entry sqrt(their share): distances are exactly those over the whole vocabulary. Equal rows may share storage.
+struct SquareRootDistributions {
+  Index length = 0;                    ///< n
+  Index column_count = 0;              ///< V_eff
+  std::vector<std::int32_t> position;  ///< [m] true indices of the rows, ascending
+  std::vector<Index> row_begin;        ///< [m] row i's entries are row_begin[i] .. row_end[i]
+  std::vector<Index> row_end;          ///< [m]
+  std::vector<std::int32_t> column;    ///< ascending within a row
+  std::vector<double> value;           ///< > 0
+  Index row_count() const { return std::ssize(position); }
+};
+
+/// The first `length` positions of `counts`. Throws Error where no position is kept.
+SquareRootDistributions square_root_distributions(const PositionCounts& counts, Index length, const HellingerOptions& options);
+
+/// tr B = sum |S_i|^2 - m |mean row|^2 (theory.md fact 3), from the sparse rows alone.
+double gram_trace(const SquareRootDistributions& s);
+
+/// B = (J S)(J S)' (m x m, m = s.row_count()), from centred panels of `s`: a rank-k update a panel, no communication.
+/// Both triangles set. Positive semidefinite to rounding; its error is relative to B, not to S S'.
+DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
+
+/// H, m x m and block-cyclic, for --write-hellinger: diagonal exactly 0.
+DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
+
+/// Rows of H by tiles: H_ij = sqrt(|S_i|^2 + |S_j|^2 - 2 S_i.S_j), clamped at 0; where the positions are nearly equal the squared differences are
+/// summed instead, so that small distances keep their digits and equal rows give exactly 0. H_ii = 0.
+class HellingerRows {
+ public:
+  /// `s` must outlive this.
+  explicit HellingerRows(const SquareRootDistributions& s);
+  Index row_count() const { return s_->row_count(); }
+  const SquareRootDistributions& distributions() const { return *s_; }
+  /// H for rows first .. first+count-1 against all m rows, row-major into `h` (count * m doubles). count <= row_block.
+  void compute(Index first, Index count, std::span<double> h);
+  static constexpr Index row_block = 16;
+
+ private:
+  const SquareRootDistributions* s_;
+  std::vector<double> squared_norm_;
+  std::vector<double> anchors_;  ///< [column_count][row_block], the anchor rows made dense
+};
+
+}  // namespace posgeom

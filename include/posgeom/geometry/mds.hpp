@@ -1,0 +1,59 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/linalg/eigensolver.hpp"
+
+namespace posgeom {
+
+/// The eigenvalues of B and what follows from them (theory.md, "Stress and what stands beside it").
+struct Spectrum {
+  std::vector<double> eigenvalues;  ///< descending, negative rounding kept, [m]
+  Index rank = 0;                   ///< eigenvalues above the tolerance
+  double trace = 0;                 ///< from the distributions, not from the eigenvalues
+  double entropy_rank = 0;          ///< exp(-sum q log q), q = lambda / sum lambda over positive lambda; 0 for B = 0
+  double participation_ratio = 0;   ///< (sum lambda)^2 / sum lambda^2; 0 for B = 0
+  Index dims_90 = 0, dims_95 = 0, dims_99 = 0;  ///< dimensions that hold so much of the trace
+};
+
+/// P: row i is the vector of position i; columns beyond the rank are zero and not stored. The same on every rank.
+struct Encoding {
+  Index rows = 0;              ///< m
+  Index components = 0;        ///< k: columns that count as computed
+  Index stored = 0;            ///< columns in `values`: min(k, rank); the others are zero
+  std::vector<double> values;  ///< rows x stored, column-major
+  double at(Index i, Index j) const { return j < stored ? values[static_cast<std::size_t>(i + j * rows)] : 0.0; }
+};
+
+struct MdsOptions {
+  Solver solver = Solver::automatic;
+  Index components = 0;            ///< k; 0: all
+  Index block = default_block_size;
+  double rank_tolerance = 1e-10;   ///< relative to lambda_1
+};
+
+struct Mds {
+  Spectrum spectrum;
+  Encoding encoding;
+  std::string solver;         ///< the one that was used
+  double residual = 0;        ///< as in Eigenpairs, against B
+  double orthogonality = 0;
+};
+
+/// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by theory.md's rule.
+/// Solver: pdsyevd on the block-cyclic B, or dual (V_eff x V_eff problem, where V_eff < m); automatic takes dual where V_eff < m.
+/// Throws Error (the same on every rank) for an eigenvalue below -m eps lambda_1 or a sum of eigenvalues that is not the trace: wrong results are
+/// refused; and for a solver that is not built yet.
+Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
+
+/// rank, entropy rank etc. of descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.
+Spectrum spectrum_of(std::vector<double> eigenvalues, double trace, double rank_tolerance, double floor);
+
+/// Among entries within 1e-6 (relative) of the column's largest magnitude the one with the lowest index becomes positive.
+void fix_sign(std::span<double> column);
+
+/// Whether the truncated MDS at d is not unique: d < rank and lambda_d - lambda_{d+1} < 1e-8 lambda_1 (counted from 1).
+bool not_unique(const Spectrum& spectrum, Index d);
+
+}  // namespace posgeom

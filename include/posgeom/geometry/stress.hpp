@@ -1,0 +1,65 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "posgeom/geometry/encodings.hpp"
+#include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/geometry/mds.hpp"
+#include "posgeom/mpi/communicator.hpp"
+
+namespace posgeom {
+
+/// H over all pairs i < j, in one number each.
+struct HellingerSummary {
+  Index pair_count = 0;
+  double sum = 0;                    ///< sum H
+  double sum_squared = 0;            ///< sum H^2
+  double mean = 0;                   ///< NaN without pairs
+  double largest = 0;
+  double corpus_violation_rate = 0;  ///< of H itself; NaN without triples
+  double constant_baseline = 0;      ///< 1 - mean(H)^2 / mean(H^2); NaN where sum H^2 = 0
+};
+
+/// **Collective.** H by tiles, anchors dealt to the ranks in blocks; sums compensated, so that the rank count does not show.
+HellingerSummary summarize_hellinger(const Communicator& comm, const SquareRootDistributions& s);
+
+/// Stress of E encodings at D dimensions; tables are [E][D], row-major. Undefined cases: theory.md, "Undefined cases, defined".
+struct StressTable {
+  std::vector<std::int32_t> dimensions;     ///< [D] ascending
+  std::vector<std::string> encoding_names;  ///< [E]
+  std::vector<double> raw;                  ///< sum (D-H)^2 / sum H^2
+  std::vector<double> scaled;               ///< 1 - (sum DH)^2 / (sum D^2 sum H^2)
+  std::vector<double> scale;                ///< alpha* = sum DH / sum D^2
+  std::vector<double> violation_rate;
+  std::vector<double> min_separation;
+  std::vector<double> pearson;
+  std::vector<std::uint8_t> not_unique;     ///< [D] of the MDS
+  double constant_baseline = 0;
+  double corpus_violation_rate = 0;
+
+  Index index(Index encoding, Index dimension) const { return encoding * std::ssize(dimensions) + dimension; }
+};
+
+/// One encoding and the dimensions it is wanted at.
+struct StressRequest {
+  NamedEncoding encoding;
+  std::vector<std::int32_t> dimensions;  ///< ascending, distinct
+};
+
+/// The cells of one request, in the order of its dimensions.
+struct StressColumns {
+  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;
+};
+
+/// Called now and then with blocks done and blocks in all on this rank. May throw to stop only if it throws on every rank at the same call.
+using StressProgress = std::function<void(Index done, Index total)>;
+
+/// **Collective.** Every request's stress against H. Each pair's squared distance is carried from one d to the next, so a sweep over d costs one
+/// pass over the pairs (two: largest distances first, then violations). The same numbers for every rank count.
+std::vector<StressColumns> stress_sweep(const Communicator& comm, const SquareRootDistributions& s, const HellingerSummary& summary,
+                                        const std::vector<StressRequest>& requests, const StressProgress& progress = {});
+
+}  // namespace posgeom

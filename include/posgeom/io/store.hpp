@@ -1,0 +1,101 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "posgeom/counts/position_counts.hpp"
+#include "posgeom/geometry/mds.hpp"
+#include "posgeom/geometry/stress.hpp"
+#include "posgeom/mpi/communicator.hpp"
+
+namespace posgeom {
+
+/// Where a file's numbers come from; attributes on / of every file.
+struct Provenance {
+  std::string command_line;
+  std::string config;         ///< every option in force, as an INI text
+  int ranks = 1;
+  std::string process_grid;   ///< "2x3"
+  std::string libraries;      ///< "Open MPI 4.1.4; HDF5 1.10.8; ..."
+  std::string created;        ///< UTC, ISO 8601
+  std::int64_t seed = 1;
+  std::string fingerprint;         ///< hash of fingerprint_lines
+  std::string fingerprint_lines;   ///< "key=value" lines that the stage's numbers depend on (attribute fingerprint_lines)
+  std::string corpus_fingerprint;
+};
+
+struct CountsFile {
+  PositionCounts counts;
+  std::vector<std::string> vocabulary;  ///< empty: not stored
+  std::string sequences = "document";
+};
+
+struct GeometryFile {
+  Index length = 0;
+  std::vector<std::int32_t> position;  ///< [m]
+  Spectrum spectrum;
+  Encoding encoding;
+  std::string solver;
+  double residual = 0, orthogonality = 0;
+  Index block_size = 0;
+  double corpus_violation_rate = 0, mean_hellinger = 0, sum_hellinger_squared = 0;
+  Index parameters_full = 0;      ///< m d for d = k
+  Index parameters_factored = 0;  ///< r (m + d)
+  std::string unreached;          ///< attributes of the options that shaped it
+};
+
+/// One matrix of /encodings/<name>/<d>: [m, d] row-major, the same on every rank.
+struct StoredEncoding {
+  std::string name;
+  Index d = 0;
+  Index rows = 0;
+  std::vector<double> values;
+};
+
+struct StressFile {
+  Index length = 0;
+  StressTable table;
+};
+
+/// One row of a sweep for each length.
+struct Sweep {
+  std::vector<std::int64_t> lengths;        ///< [L] ascending
+  std::vector<std::int32_t> dimensions;     ///< [D] the union, ascending
+  std::vector<std::string> encoding_names;  ///< [E] the union, in order of first appearance
+  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;  ///< [L][E][D], NaN where a length has no such cell
+  std::vector<std::int64_t> rank;                                            ///< [L]
+  std::vector<double> trace, constant_baseline, corpus_violation_rate;       ///< [L]
+};
+
+/// **Collective**, all of them. Writes PATH.partial with every rank, flushes, fsyncs, renames: a file that exists under its name is complete.
+/// Throws the same Error on every rank, with advice for locks and permissions; PATH is then as it was before, and PATH.partial is removed.
+void write_counts(const Communicator& comm, const std::string& path, const CountsFile& file, const Provenance& provenance);
+/// `hellinger`: H to be stored as /hellinger, or null.
+void write_geometry(const Communicator& comm, const std::string& path, const GeometryFile& file, const DistributedMatrix* hellinger,
+                    const Provenance& provenance);
+void write_stress(const Communicator& comm, const std::string& path, const StressFile& file, const std::vector<StoredEncoding>& encodings,
+                  const Provenance& provenance);
+void write_sweep(const Communicator& comm, const std::string& path, const Sweep& sweep, const Provenance& provenance);
+/// **Collective.** The sweep as CSV, one line a cell: length,dimension,encoding,raw,scaled,...; same care as the HDF5 files.
+void write_sweep_csv(const Communicator& comm, const std::string& path, const Sweep& sweep);
+
+/// **Collective**, all of them. Every rank gets the same value. Throws the same Error on every rank: no such file, not one of ours (attribute
+/// format), of a newer format_version, a dataset missing or of the wrong shape.
+CountsFile read_counts(const Communicator& comm, const std::string& path);
+GeometryFile read_geometry(const Communicator& comm, const std::string& path);
+StressFile read_stress(const Communicator& comm, const std::string& path);
+/// **Collective.** The provenance of any file of ours; nullopt where the file does not exist.
+std::optional<Provenance> read_provenance(const Communicator& comm, const std::string& path);
+
+/// One line of `posgeom inspect`: what, and its value as text.
+using InspectLines = std::vector<std::pair<std::string, std::string>>;
+/// **Collective.** A readable summary of any file of ours: format, provenance, shapes, and its main numbers.
+InspectLines inspect_file(const Communicator& comm, const std::string& path);
+
+/// "HDF5 1.10.8"
+std::string hdf5_version();
+
+}  // namespace posgeom

@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "posgeom/linalg/distributed_matrix.hpp"
+
+namespace posgeom {
+
+/// C += R K' on the local part: `row_panel` is local_rows x width (the panel's rows that this rank's rows of C stand for), `column_panel`
+/// local_columns x width (those of its columns), both column-major and dense (leading dimension = their row count).
+/// With both panels taken from one m x width matrix X over all ranks this is the rank-k update C += X X'. Not collective: no communication.
+void rank_k_update(DistributedMatrix& c, std::span<const double> row_panel, std::span<const double> column_panel, Index width);
+
+/// **Collective.** C = A B (PBLAS pdgemm); shapes and grids must agree. `transpose_a`: C = A' B.
+void multiply(const DistributedMatrix& a, const DistributedMatrix& b, DistributedMatrix& c, bool transpose_a = false);
+
+/// **Collective.** sqrt(sum a_ij^2), the same on every rank.
+double frobenius_norm(const DistributedMatrix& a);
+
+/// **Collective.** sum of the diagonal, the same on every rank.
+double trace(const DistributedMatrix& a);
+
+/// **Collective.** The columns `columns` of `a` (global indices, any order) as one column-major rows x columns.size() array on every rank.
+std::vector<double> gather_columns(const DistributedMatrix& a, std::span<const Index> columns);
+
+/// Sets every local element to f(global row, global column). Not collective.
+void fill(DistributedMatrix& a, const std::function<double(Index, Index)>& f);
+
+/// The number of double-precision operations a second that one rank's DGEMM reaches on a k x k product (k = 512), and the name of the BLAS
+/// that serves it as far as it says ("BLIS 0.9.0 skx", "OpenBLAS 0.3.21 Prescott", "unknown").
+struct BlasReport {
+  std::string name;
+  double dgemm_flops = 0;
+};
+BlasReport measure_blas();
+
+}  // namespace posgeom

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs what posgeom builds with and is tested with, where it is missing.
+#   jobs/setup.sh            build and run          jobs/setup.sh --tests     and what the tests need
+# Debian and its relatives: through apt-get (root, or sudo without a password). Elsewhere, and on a cluster
+# without root, it says what to load and changes nothing.
+set -euo pipefail
+
+build=(build-essential cmake ninja-build pkg-config xz-utils
+  openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libhdf5-openmpi-dev
+  libopenblas-dev libblis-serial-dev libboost-program-options-dev
+  libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev)
+tests=(libgtest-dev python3-h5py python3-numpy hdf5-tools)
+
+wanted=("${build[@]}")
+for argument in "$@"; do
+  case $argument in
+    --tests) wanted+=("${tests[@]}") ;;
+    *) echo "usage: jobs/setup.sh [--tests]" >&2; exit 2 ;;
+  esac
+done
+
+advise() {
+  cat >&2 <<'TEXT'
+posgeom needs: a C++20 compiler (g++ 12 or later), CMake 3.24, Ninja, an MPI (Open MPI), ScaLAPACK built for that MPI, HDF5 built with
+that MPI (parallel), BLAS and LAPACK, Boost.Program_options, fmt, ICU, libarchive, xxHash, Random123; for the tests GoogleTest and a
+Python with h5py and numpy.
+On a cluster: module load gcc cmake ninja openmpi netlib-scalapack hdf5/parallel boost   (names differ: `module avail`), or with Spack:
+  spack install openmpi netlib-scalapack hdf5+mpi boost+program_options fmt icu4c libarchive xxhash random123 googletest
+then: cmake --preset production && cmake --build --preset production
+TEXT
+}
+
+missing=()
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+  for package in "${wanted[@]}"; do
+    state=$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
+    [[ $state == ii* ]] || missing+=("$package")
+  done
+else
+  echo "setup: no Debian package manager here; nothing was installed" >&2
+  advise
+  exit 0
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo)
+  else
+    echo "setup: missing and not installable without root: ${missing[*]}" >&2
+    advise
+    exit 1
+  fi
+fi
+echo "setup: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,1 @@
+#include "posgeom/types.hpp"

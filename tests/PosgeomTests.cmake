@@ -1,0 +1,32 @@
+# The environment of every test: as root, oversubscribed, unbound, one BLAS thread a rank.
+set(POSGEOM_TEST_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_orte_execute_quiet=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1)
+if(POSGEOM_SANITIZE)
+  # Open MPI's plugins are unloaded before the leak check, so only whole call stacks can match the suppressions.
+  list(APPEND POSGEOM_TEST_ENVIRONMENT ASAN_OPTIONS=fast_unwind_on_malloc=0
+    "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/support/lsan.supp:print_suppressions=0" UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
+endif()
+
+# add_mpi_test(NAME SOURCES ... LINKS ... RANKS 1 2 3 4 6 [TIMEOUT 120]): one executable, one ctest entry a rank count.
+function(add_mpi_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;RANKS" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  if(POSGEOM_SANITIZE)
+    math(EXPR TEST_TIMEOUT "${TEST_TIMEOUT} * 5")
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE posgeom_test_support ${TEST_LINKS})
+  posgeom_compile_options(${name})
+  foreach(ranks ${TEST_RANKS})
+    add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -np ${ranks} $<TARGET_FILE:${name}>)
+    set(processors ${ranks})
+    if(ranks GREATER 2)
+      set(processors 2)  # more ranks than the smallest machine has cores: nothing else beside them
+    endif()
+    set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors}
+      ENVIRONMENT "${POSGEOM_TEST_ENVIRONMENT}" LABELS unit)
+  endforeach()
+endfunction()

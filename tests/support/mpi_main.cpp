@@ -1,0 +1,44 @@
+// main() of every MPI test: all ranks agree on the failures, and the root alone reports what passed.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+namespace {
+
+/// After each test, every rank learns how many ranks failed it; a failure elsewhere becomes one here, so that all exit alike.
+class AgreeOnFailure : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& info) override {
+    int failed = info.result()->Failed() ? 1 : 0;
+    const bool failed_here = failed != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (failed > 0 && !failed_here) other_rank_failed_ = true;
+  }
+
+ public:
+  bool other_rank_failed() const { return other_rank_failed_; }
+
+ private:
+  bool other_rank_failed_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  if (GTEST_FLAG_GET(shuffle)) {
+    std::fputs("MPI tests run in one order on all ranks; do not shuffle them\n", stderr);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  auto* agree = new AgreeOnFailure;
+  listeners.Append(agree);
+  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+  int result = RUN_ALL_TESTS();
+  if (agree->other_rank_failed()) result = 1;
+  MPI_Finalize();
+  return result;
+}
