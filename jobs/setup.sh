@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what posgeom builds with and is tested with, where it is missing.
 #   jobs/setup.sh            build and run          jobs/setup.sh --tests     and what the tests need
-# Debian and its relatives: through apt-get (root, or sudo without a password). Elsewhere, and on a cluster
-# without root, it says what to load and changes nothing.
+# Debian and its relatives: through apt-get (as root, or by sudo). Elsewhere, and on a cluster without root, it says what to load
+# and changes nothing. Exit 1: something is missing and was not installed.
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkg-config xz-utils
@@ -45,15 +45,17 @@ fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  # sudo may ask for a password only where somebody is there to type it.
+  if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
     as_root=(sudo)
   else
-    echo "setup: missing and not installable without root: ${missing[*]}" >&2
+    echo "setup: missing, and not installable without root: apt-get install ${missing[*]}" >&2
     advise
     exit 1
   fi
 fi
 echo "setup: installing ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq >&2
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# A machine that has just started may still be installing its own updates: wait for them.
+get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+"${get[@]}" update >&2
+"${get[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null

@@ -30,11 +30,12 @@ std::unique_ptr<Tokenizer> chars_tokenizer(const std::vector<std::string>& vocab
 /// UTF-8 bytes; V = 256.
 std::unique_ptr<Tokenizer> bytes_tokenizer();
 /// BERT's uncased tokenisation (Devlin et al. 2019; Hugging Face's BasicTokenizer + WordPiece): control characters removed, white space
-/// normalised, CJK ideographs set apart, lower-cased, accents stripped (NFD without Mn), split at punctuation, greedy longest match with "##"
-/// continuations, [UNK] for a word over 100 characters or without a match. Throws Error where [UNK] is not in the vocabulary.
+/// normalised, CJK ideographs set apart, lower-cased, accents stripped (NFD without Mn), split at punctuation, greedy longest match with
+/// "##" continuations, [UNK] for a word over 100 characters or without a match. Throws Error where [UNK] is not in the vocabulary.
 std::unique_ptr<Tokenizer> wordpiece_tokenizer(const std::vector<std::string>& vocabulary);
 
-/// The units that a vocabulary built from the corpus consists of: words (whitespace) or code points (chars), one call of `emit` each.
+/// Appends the units that a vocabulary built from the corpus consists of: words (Unicode white space by Python's str.split() between them;
+/// bytes that are no UTF-8 are part of a word), or code points (throws Error where `text` is not UTF-8 or holds NUL). Views into `text`.
 void split_words(std::string_view text, std::vector<std::string_view>& words);
 void split_code_points(std::string_view text, std::vector<std::string_view>& code_points);
 

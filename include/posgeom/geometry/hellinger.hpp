@@ -22,8 +22,8 @@ struct HellingerOptions {
 };
 
 /// S: row i holds sqrt(mu_i(v)) (times 1/sqrt 2 with unit_range), sparse; the same on every rank. Only tokens that occur have a column
-/// (0 .. column_count-1, ascending in token id); with Unreached::uniform one last column stands for all tokens that never occur, with the uniform
-/// row's entry sqrt(their share): distances are exactly those over the whole vocabulary. Equal rows may share storage.
+/// (0 .. column_count-1, ascending in token id); with Unreached::uniform one last column stands for all tokens that never occur, with the
+/// uniform row's entry sqrt(their share): distances are exactly those over the whole vocabulary. Equal rows may share storage.
 struct SquareRootDistributions {
   Index length = 0;                    ///< n
   Index column_count = 0;              ///< V_eff
@@ -48,8 +48,8 @@ DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistri
 /// H, m x m and block-cyclic, for --write-hellinger: diagonal exactly 0.
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
 
-/// Rows of H by tiles: H_ij = sqrt(|S_i|^2 + |S_j|^2 - 2 S_i.S_j), clamped at 0; where the positions are nearly equal the squared differences are
-/// summed instead, so that small distances keep their digits and equal rows give exactly 0. H_ii = 0.
+/// Rows of H by tiles: H_ij = sqrt(|S_i|^2 + |S_j|^2 - 2 S_i.S_j), clamped at 0; where the positions are nearly equal the squared
+/// differences are summed instead, so that small distances keep their digits and equal rows give exactly 0. H_ii = 0.
 class HellingerRows {
  public:
   /// `s` must outlive this.
@@ -58,9 +58,14 @@ class HellingerRows {
   const SquareRootDistributions& distributions() const { return *s_; }
   /// H for rows first .. first+count-1 against all m rows, row-major into `h` (count * m doubles). count <= row_block.
   void compute(Index first, Index count, std::span<double> h);
+  /// The same for rows column_first .. column_first+column_count-1 of the m only, row-major with column_count doubles a row: bit-equal
+  /// values.
+  void compute(Index first, Index count, Index column_first, Index column_count, std::span<double> h);
   static constexpr Index row_block = 16;
 
  private:
+  void set_anchor(Index row, Index lane, bool present);
+
   const SquareRootDistributions* s_;
   std::vector<double> squared_norm_;
   std::vector<double> anchors_;  ///< [column_count][row_block], the anchor rows made dense

@@ -9,11 +9,11 @@ namespace posgeom {
 
 /// The eigenvalues of B and what follows from them (theory.md, "Stress and what stands beside it").
 struct Spectrum {
-  std::vector<double> eigenvalues;  ///< descending, negative rounding kept, [m]
-  Index rank = 0;                   ///< eigenvalues above the tolerance
-  double trace = 0;                 ///< from the distributions, not from the eigenvalues
-  double entropy_rank = 0;          ///< exp(-sum q log q), q = lambda / sum lambda over positive lambda; 0 for B = 0
-  double participation_ratio = 0;   ///< (sum lambda)^2 / sum lambda^2; 0 for B = 0
+  std::vector<double> eigenvalues;              ///< descending, negative rounding kept, [m]
+  Index rank = 0;                               ///< eigenvalues above the tolerance
+  double trace = 0;                             ///< from the distributions, not from the eigenvalues
+  double entropy_rank = 0;                      ///< exp(-sum q log q), q = lambda / sum over positive lambda (those that are no rounding)
+  double participation_ratio = 0;               ///< (sum lambda)^2 / sum lambda^2; it and entropy_rank are 0 for B = 0
   Index dims_90 = 0, dims_95 = 0, dims_99 = 0;  ///< dimensions that hold so much of the trace
 };
 
@@ -28,26 +28,31 @@ struct Encoding {
 
 struct MdsOptions {
   Solver solver = Solver::automatic;
-  Index components = 0;            ///< k; 0: all
+  Index components = 0;  ///< k; 0: all
   Index block = default_block_size;
-  double rank_tolerance = 1e-10;   ///< relative to lambda_1
+  double rank_tolerance = 1e-10;  ///< relative to lambda_1
 };
 
 struct Mds {
   Spectrum spectrum;
   Encoding encoding;
-  std::string solver;         ///< the one that was used
-  double residual = 0;        ///< as in Eigenpairs, against B
+  std::string solver;   ///< the one that was used
+  double residual = 0;  ///< as in Eigenpairs, against B
   double orthogonality = 0;
 };
 
-/// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by theory.md's rule.
-/// Solver: pdsyevd on the block-cyclic B, or dual (V_eff x V_eff problem, where V_eff < m); automatic takes dual where V_eff < m.
-/// Throws Error (the same on every rank) for an eigenvalue below -m eps lambda_1 or a sum of eigenvalues that is not the trace: wrong results are
-/// refused; and for a solver that is not built yet.
+/// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by theory.md's
+/// rule. Equal rows of `s` get equal bits.
+/// Solver: pdsyevd on the block-cyclic B; or dual, by (J S)'(J S), V_eff x V_eff, on the root alone, then made orthogonal to the last
+/// digits of the small eigenvalues too: the same bits for every rank count, at m V_eff^2 + O(V_eff^3) on one rank. Its residual and
+/// orthogonality are those of the leading pairs that count for the rank, in units of max(m, V_eff) eps. automatic takes dual where V_eff <
+/// m (and V_eff <= 20000, which dual needs), else pdsyevd. Throws Error (the same on every rank) for an eigenvalue below -10 m eps lambda_1
+/// (measured: -1.3 at the worst) or a sum of eigenvalues that is not the trace to 1e-9: wrong results are refused; and (usage) for a solver
+/// that is not in this version.
 Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
 
-/// rank, entropy rank etc. of descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.
+/// rank, entropy rank etc. of e descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.
+/// Positive ones, for the effective ranks, are those above max(e eps lambda_1, floor).
 Spectrum spectrum_of(std::vector<double> eigenvalues, double trace, double rank_tolerance, double floor);
 
 /// Among entries within 1e-6 (relative) of the column's largest magnitude the one with the lowest index becomes positive.

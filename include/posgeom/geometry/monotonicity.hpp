@@ -20,7 +20,33 @@ struct ViolationCount {
   double rate() const;
 };
 
-/// Counts inversions of distance against lag, exactly, in O(m log m) an anchor (merge sort). Keeps its buffers between calls.
+namespace detail {
+
+struct KeyedPlace {
+  std::uint64_t key = 0;    ///< a number, as an unsigned integer of the same order
+  std::uint32_t place = 0;  ///< where it stood
+};
+
+/// Pairs (a, b) of a sequence, a before b, with a > b + tie: exact, any ties. A radix sort gives ranks, a bit set counts those seen.
+class InversionCounter {
+ public:
+  explicit InversionCounter(std::size_t longest);
+  /// `values`: at most `longest` numbers; tie >= 0.
+  Count count(std::span<const double> values, double tie);
+
+ private:
+  std::vector<KeyedPlace> sorted_;
+  std::vector<KeyedPlace> scratch_;
+  std::vector<std::uint32_t> rank_;
+  std::vector<std::uint32_t> bound_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint16_t> seen_in_block_;
+  std::vector<std::uint32_t> seen_from_;
+};
+
+}  // namespace detail
+
+/// Counts inversions of distance against lag, exactly, in about O(m) an anchor. Keeps its buffers between calls.
 class ViolationCounter {
  public:
   /// `positions`: true indices, ascending.
@@ -31,7 +57,11 @@ class ViolationCounter {
  private:
   std::vector<std::int32_t> positions_;
   std::vector<double> by_lag_;
-  std::vector<double> merged_;
+  detail::InversionCounter inversions_;
 };
+
+/// The counts of all anchors at once where the distance is a function of the lag and the m positions are consecutive; `lag_distances`: D at
+/// lags 0 .. m-1. Exactly what ViolationCounter gives over all anchors, in O(m log m) altogether.
+ViolationCount count_lag_violations(std::span<const double> lag_distances, double tie);
 
 }  // namespace posgeom

@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posgeom/geometry/encodings.hpp"
@@ -15,9 +17,9 @@ namespace posgeom {
 /// H over all pairs i < j, in one number each.
 struct HellingerSummary {
   Index pair_count = 0;
-  double sum = 0;                    ///< sum H
-  double sum_squared = 0;            ///< sum H^2
-  double mean = 0;                   ///< NaN without pairs
+  double sum = 0;          ///< sum H
+  double sum_squared = 0;  ///< sum H^2
+  double mean = 0;         ///< NaN without pairs
   double largest = 0;
   double corpus_violation_rate = 0;  ///< of H itself; NaN without triples
   double constant_baseline = 0;      ///< 1 - mean(H)^2 / mean(H^2); NaN where sum H^2 = 0
@@ -36,7 +38,7 @@ struct StressTable {
   std::vector<double> violation_rate;
   std::vector<double> min_separation;
   std::vector<double> pearson;
-  std::vector<std::uint8_t> not_unique;     ///< [D] of the MDS
+  std::vector<std::uint8_t> not_unique;  ///< [D] of the MDS
   double constant_baseline = 0;
   double corpus_violation_rate = 0;
 
@@ -54,11 +56,19 @@ struct StressColumns {
   std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;
 };
 
+/// The measures that StressTable, StressColumns and Sweep hold, by the names that files and tables give them.
+inline constexpr std::array<std::string_view, 6> measure_names = {"raw", "scaled", "scale", "violation_rate", "min_separation", "pearson"};
+/// Pointers to a table's columns, in the order of measure_names.
+template <class Table>
+auto measures_of(Table& table) {
+  return std::array{&table.raw, &table.scaled, &table.scale, &table.violation_rate, &table.min_separation, &table.pearson};
+}
+
 /// Called now and then with blocks done and blocks in all on this rank. May throw to stop only if it throws on every rank at the same call.
 using StressProgress = std::function<void(Index done, Index total)>;
 
-/// **Collective.** Every request's stress against H. Each pair's squared distance is carried from one d to the next, so a sweep over d costs one
-/// pass over the pairs (two: largest distances first, then violations). The same numbers for every rank count.
+/// **Collective.** Every request's stress against H. Each pair's squared distance is carried from one d to the next, so a sweep over d
+/// costs one pass over the pairs (two: largest distances first, then violations). The same numbers for every rank count.
 std::vector<StressColumns> stress_sweep(const Communicator& comm, const SquareRootDistributions& s, const HellingerSummary& summary,
                                         const std::vector<StressRequest>& requests, const StressProgress& progress = {});
 

@@ -45,6 +45,7 @@ struct GeometryFile {
   Index parameters_full = 0;      ///< m d for d = k
   Index parameters_factored = 0;  ///< r (m + d)
   std::string unreached;          ///< attributes of the options that shaped it
+  bool has_hellinger = false;     ///< set by read_geometry: /hellinger is there
 };
 
 /// One matrix of /encodings/<name>/<d>: [m, d] row-major, the same on every rank.

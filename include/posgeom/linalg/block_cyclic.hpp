@@ -6,7 +6,8 @@
 
 namespace posgeom {
 
-/// One dimension of a block-cyclic distribution (ScaLAPACK's, source process 0): blocks of `block` indices are dealt to `processes` in turn.
+/// One dimension of a block-cyclic distribution (ScaLAPACK's, source process 0): blocks of `block` indices are dealt to `processes` in
+/// turn.
 struct BlockCyclic {
   Index extent = 0;   ///< global length, >= 0
   Index block = 1;    ///< block size, >= 1

@@ -11,11 +11,16 @@ namespace posgeom {
 /// The block size where nothing else is said; the fastest of 32, 64, 128 for pdsyevd.
 inline constexpr Index default_block_size = 64;
 
-/// A dense matrix of doubles, block-cyclic over a process grid in both dimensions with square blocks; each rank holds its part column-major,
-/// zero at first. Algorithms are free functions (operations.hpp, eigensolver.hpp).
+/// The largest element count of one rank's part or workspace that the LP64 interfaces of BLAS and ScaLAPACK index: 2^31 - 1.
+inline constexpr Index lp64_limit = 2147483647;
+
+/// A dense matrix of doubles, block-cyclic over a process grid in both dimensions with square blocks; each rank holds its part
+/// column-major, zero at first. Algorithms are free functions (operations.hpp, eigensolver.hpp). The block is kept as given: whoever lets
+/// users choose it keeps it within 1 .. order (a larger one leaves all but one rank idle).
 class DistributedMatrix {
  public:
-  /// Not collective beyond agreeing on the arguments. Throws Error where the local part has more elements than LP64 libraries can index.
+  /// Not collective beyond agreeing on the arguments. Throws Error, on every rank, where the fullest rank's part has more elements than
+  /// LP64 libraries can index; std::bad_alloc on one rank is for the caller's collective().
   DistributedMatrix(ProcessGrid grid, Index rows, Index columns, Index block);
 
   const ProcessGrid& grid() const { return grid_; }

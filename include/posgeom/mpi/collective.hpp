@@ -84,7 +84,8 @@ template <class T>
 void all_reduce(const Communicator& comm, std::span<T> values, Reduction reduction = Reduction::sum, Index chunk = default_chunk) {
   for (Index begin = 0; begin < std::ssize(values); begin += chunk) {
     const Index count = std::min(chunk, std::ssize(values) - begin);
-    detail::reduce_in_place(comm, values.data() + begin, narrow_to_int(count, "the chunk of a reduction"), detail::mpi_type<T>(), reduction);
+    detail::reduce_in_place(comm, values.data() + begin, narrow_to_int(count, "the chunk of a reduction"), detail::mpi_type<T>(),
+                            reduction);
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <string>
+
 namespace posgeom {
 
 /// A group of ranks that call collective functions together. Move-only; frees the communicator that it owns.
@@ -36,5 +38,8 @@ class Communicator {
   int rank_ = 0;
   int size_ = 1;
 };
+
+/// The MPI library as it names itself, "Open MPI v4.1.4".
+std::string mpi_version();
 
 }  // namespace posgeom

@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "posgeom/corpus/corpus.hpp"
+#include "posgeom/geometry/encodings.hpp"
+#include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/linalg/eigensolver.hpp"
+#include "posgeom/pipeline/option_table.hpp"
+
+namespace posgeom {
+
+/// An encoding to score: one that posgeom makes, or one from a file.
+struct EncodingSpec {
+  std::string name;
+  std::string path;     ///< empty: posgeom makes it
+  std::string dataset;  ///< HDF5 dataset in `path`; empty: the default
+};
+
+struct GeometryOptions {
+  Solver solver = Solver::automatic;
+  Index components = 0;  ///< columns of /encoding; 0: all
+  bool components_from_dims = true;
+  Index block_size = default_block_size;
+  int grid_rows = 0, grid_columns = 0;  ///< 0: nearest to a square
+  Index memory_bytes = 0;               ///< 0: this rank's share of the node
+  bool write_hellinger = false;
+};
+
+struct StressOptions {
+  enum class Dimensions { listed, powers_of_two, all };
+  Dimensions choice = Dimensions::powers_of_two;
+  std::vector<std::int32_t> dims;  ///< ascending, where listed
+  std::vector<EncodingSpec> encodings;
+  EncodingOptions encoding;
+  bool write_encodings = false;
+};
+
+enum class Progress { automatic, bar, log, none };
+
+struct OutputOptions {
+  std::string directory;
+  bool force = false;
+  bool resume = true;
+  bool partial = false;
+  Progress progress = Progress::automatic;
+};
+
+/// Everything that a command is told, parsed and checked once.
+struct Config {
+  CorpusOptions corpus;
+  std::vector<Index> lengths;  ///< ascending, distinct
+  HellingerOptions positions;
+  std::uint64_t seed = 1;
+  GeometryOptions geometry;
+  StressOptions stress;
+  OutputOptions output;
+  int plan_ranks = 0;
+  Index plan_vocab_size = 0;
+  OptionValues values;       ///< as typed, defaults filled in
+  std::string command_line;  ///< for provenance
+  std::string created;       ///< UTC, ISO 8601, when the command started
+};
+
+/// The options as values. Throws Error (usage) that names the option, what was found and what was expected.
+Config config_from(const OptionValues& values);
+
+/// The dimensions to score at a length with `rows` kept positions and this rank: listed ones; 1..rows for all; powers of two up to the
+/// rank.
+std::vector<std::int32_t> resolve_dimensions(const StressOptions& options, Index rank, Index rows);
+
+}  // namespace posgeom

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "posgeom/io/store.hpp"
+#include "posgeom/mpi/communicator.hpp"
+
+namespace posgeom {
+
+/// What a stage's numbers depend on, as "key=value" lines; its fingerprint is their hash.
+using FingerprintLines = std::vector<std::string>;
+
+/// 16 hexadecimal digits: XXH3 of the lines.
+std::string fingerprint(const FingerprintLines& lines);
+
+/// The lines as one text, and back.
+std::string join_lines(const FingerprintLines& lines);
+FingerprintLines split_lines(const std::string& text);
+
+/// The value of `key`; empty where there is no such line.
+std::string line_value(const FingerprintLines& lines, const std::string& key);
+
+/// One sentence part about the first key whose value differs ("unreached = uniform there, drop now"); empty where none does. Keys that
+/// start with "encoding." may be missing on one side: an encoding more is no difference.
+std::string first_difference(const FingerprintLines& there, const FingerprintLines& now);
+
+/// **Collective.** Whether PATH holds a finished result with the same lines, to be reused. False where nothing is there or `force` is set.
+/// Throws the same Error on every rank where another result is there, naming the difference, or where `resume` is off.
+bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume);
+
+}  // namespace posgeom

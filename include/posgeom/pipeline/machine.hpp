@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "posgeom/mpi/communicator.hpp"
+#include "posgeom/pipeline/stage_report.hpp"
+
+namespace posgeom {
+
+/// "Open MPI v4.1.4; HDF5 1.10.8"
+std::string library_versions();
+
+/// **Collective.** Bytes that this rank may use: nine tenths of its node's memory, shared equally by the node's ranks.
+Index memory_share(const Communicator& comm);
+
+/// Largest resident set of this process so far, bytes.
+Index peak_memory();
+
+/// **Collective.** What runs where: release, ranks and nodes, grid, libraries, the BLAS that serves and the DGEMM rate that it reaches.
+std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid);
+
+}  // namespace posgeom

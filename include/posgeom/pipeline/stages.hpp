@@ -1,0 +1,73 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "posgeom/corpus/corpus.hpp"
+#include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/io/store.hpp"
+#include "posgeom/linalg/process_grid.hpp"
+#include "posgeom/mpi/communicator.hpp"
+#include "posgeom/pipeline/config.hpp"
+#include "posgeom/pipeline/fingerprint.hpp"
+#include "posgeom/pipeline/stage_report.hpp"
+
+namespace posgeom {
+
+/// What every stage shares: who runs, what was asked, and whom to tell.
+struct StageContext {
+  const Communicator& comm;
+  const Config& config;
+  ProcessGrid grid;
+  StageReport& report;
+  std::function<bool()> stop_requested;  ///< this rank's signal flag
+};
+
+/// Files of an output directory.
+std::string counts_path(const Config& config);
+std::string geometry_path(const Config& config, Index length);
+std::string stress_path(const Config& config, Index length);
+std::string sweep_path(const Config& config);
+
+/// **Collective.** The process grid that --grid asks for. Throws the same Error on every rank where it does not hold all of them.
+ProcessGrid grid_of(const Communicator& comm, const Config& config);
+
+/// **Collective.** Makes the output directory, where it is not there. Throws the same Error on every rank.
+void make_output_directory(const Communicator& comm, const Config& config);
+
+/// **Collective.** Throws Error (stopped) on every rank where any rank was asked to stop; everything finished so far is in its file.
+void check_stop(const StageContext& context);
+
+/// Counts, and the fingerprint of the corpus that they come from.
+struct CountedCorpus {
+  PositionCounts counts;
+  std::string corpus_fingerprint;
+};
+
+/// **Collective.** Opens the corpus, counts it and writes counts.h5; or reuses a counts.h5 of the same corpus that is long enough.
+CountedCorpus count_stage(const StageContext& context);
+/// **Collective.** counts.h5 as it is, for commands that start there. Throws where it is shorter than the largest length.
+CountedCorpus read_counted_corpus(const StageContext& context);
+
+/// **Collective.** The square-root distributions of the first `length` positions. Throws the same Error on every rank where none is kept.
+SquareRootDistributions distributions_at(const StageContext& context, const PositionCounts& counts, Index length);
+
+/// **Collective.** Spectrum and encoding at one length, written to geometry-<n>.h5; or reused from there.
+GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s);
+/// **Collective.** geometry-<n>.h5 as it is, for commands that start there. Throws where it was made with other options.
+GeometryFile read_geometry_for(const StageContext& context, const std::string& corpus_fingerprint, Index length);
+
+/// **Collective.** Stress of every encoding at every dimension, written to stress-<n>.h5. Cells that the file has already are kept.
+StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
+                        const GeometryFile& geometry);
+
+/// **Collective.** All stress files of the directory as sweep.h5 and sweep.csv. Throws where a length of --lengths is missing, unless
+/// --partial.
+Sweep collect_stage(const StageContext& context);
+
+/// Lines that name what a geometry's, and a stress table's, numbers depend on.
+FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length);
+
+/// **Collective.** Provenance of a file written now.
+Provenance provenance_of(const StageContext& context, const FingerprintLines& lines, const std::string& corpus_fingerprint);
+
+}  // namespace posgeom

@@ -1,0 +1,116 @@
+#include "cli/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/signals.hpp"
+#include "posgeom/error.hpp"
+#include "posgeom/io/store.hpp"
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/machine.hpp"
+#include "posgeom/pipeline/plan.hpp"
+#include "posgeom/pipeline/run.hpp"
+
+namespace posgeom::cli {
+namespace {
+
+void need_lengths(const Invocation& invocation) {
+  if (invocation.config.lengths.empty())
+    throw CollectiveError("option --lengths is missing: the sequence lengths, such as --lengths 128,256", ErrorKind::usage, 0);
+}
+
+void need_corpus(const Invocation& invocation) {
+  if (invocation.config.corpus.paths.empty())
+    throw CollectiveError("option --corpus is missing: a file, directory or glob", ErrorKind::usage, 0);
+}
+
+void no_files(const Invocation& invocation) {
+  if (!invocation.files.empty()) {
+    throw CollectiveError(
+        fmt::format("unexpected argument '{}'; corpora are given with --corpus, switches as --header=on", invocation.files.front()),
+        ErrorKind::usage, 0);
+  }
+}
+
+void with_stages(const Invocation& invocation, void (*body)(const StageContext&)) {
+  no_files(invocation);
+  const StageContext context{invocation.comm, invocation.config, grid_of(invocation.comm, invocation.config), invocation.report,
+                             stop_requested};
+  for (const std::string& line : run_header(invocation.comm, context.grid.text())) invocation.report.line(line);
+  make_output_directory(invocation.comm, invocation.config);
+  body(context);
+  constexpr double mebibyte = 1024.0 * 1024.0;
+  const Index peak = all_reduce(invocation.comm, peak_memory(), Reduction::maximum);
+  invocation.report.line(fmt::format("done: results in {}; peak memory {:.0f} MiB on the fullest rank", invocation.config.output.directory,
+                                     static_cast<double>(peak) / mebibyte));
+}
+
+void run_command(const Invocation& invocation) {
+  need_corpus(invocation);
+  need_lengths(invocation);
+  with_stages(invocation, run);
+}
+
+void count_command(const Invocation& invocation) {
+  need_corpus(invocation);
+  need_lengths(invocation);
+  with_stages(invocation, count);
+}
+
+void embed_command(const Invocation& invocation) {
+  need_lengths(invocation);
+  with_stages(invocation, embed);
+}
+
+void stress_command(const Invocation& invocation) {
+  need_lengths(invocation);
+  with_stages(invocation, stress);
+}
+
+void collect_command(const Invocation& invocation) { with_stages(invocation, collect); }
+
+void plan_command(const Invocation& invocation) {
+  no_files(invocation);
+  need_lengths(invocation);
+  plan(invocation.comm, invocation.config, invocation.report);
+}
+
+void inspect_command(const Invocation& invocation) {
+  if (invocation.files.empty()) throw CollectiveError("inspect: no file given; usage: posgeom inspect FILE...", ErrorKind::usage, 0);
+  for (const std::string& path : invocation.files) {
+    const InspectLines lines = inspect_file(invocation.comm, path);
+    invocation.report.line(path);
+    std::size_t width = 0;
+    for (const auto& [what, value] : lines) width = std::max(width, what.size());
+    for (const auto& [what, value] : lines) invocation.report.line(fmt::format("  {:<{}}  {}", what, width, value));
+  }
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"run", "the main job: count, embed and stress at every length, collected in one output directory", {}, run_command},
+      {"count", "corpus -> OUT/counts.h5", {"corpus", "sequences", "noise", "output"}, count_command},
+      {"embed",
+       "OUT/counts.h5 -> OUT/geometry-<n>.h5 for every length n",
+       {"sequences", "positions", "geometry", "stress", "output"},
+       embed_command},
+      {"stress", "counts and geometry -> OUT/stress-<n>.h5", {"sequences", "positions", "stress", "noise", "output"}, stress_command},
+      {"collect", "all stress files of OUT -> OUT/sweep.h5 and OUT/sweep.csv", {"sequences", "output"}, collect_command},
+      {"plan",
+       "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
+       {"corpus", "sequences", "geometry", "stress", "plan"},
+       plan_command},
+      {"inspect", "FILE...: a readable summary of files that posgeom wrote", {}, inspect_command},
+  };
+  return table;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::find_if(commands().begin(), commands().end(), [&](const Command& command) { return command.name == name; });
+  return found == commands().end() ? nullptr : &*found;
+}
+
+}  // namespace posgeom::cli

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "posgeom/corpus/corpus.hpp"
+#include "posgeom/corpus/tokenizer.hpp"
+#include "posgeom/error.hpp"
+
+namespace posgeom {
+namespace {
+
+constexpr std::array formats{std::pair{Format::automatic, std::string_view("auto")}, std::pair{Format::text, std::string_view("text")},
+                             std::pair{Format::tsv, std::string_view("tsv")}, std::pair{Format::fasta, std::string_view("fasta")}};
+constexpr std::array tokenizers{std::pair{TokenizerKind::whitespace, std::string_view("whitespace")},
+                                std::pair{TokenizerKind::wordpiece, std::string_view("wordpiece")},
+                                std::pair{TokenizerKind::bytes, std::string_view("bytes")},
+                                std::pair{TokenizerKind::chars, std::string_view("chars")}};
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) {
+  for (const auto& [entry, name] : table) {
+    if (entry == value) return name;
+  }
+  return "unknown";
+}
+
+template <class Table>
+auto value_in(const Table& table, std::string_view name, std::string_view option) {
+  std::string known;
+  for (const auto& [value, entry] : table) {
+    if (entry == name) return value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry);
+  }
+  throw Error(fmt::format("{} {} is not known; choose one of {}", option, name, known), ErrorKind::usage);
+}
+
+}  // namespace
+
+std::string_view name_of(Format format) { return name_in(formats, format); }
+Format format_named(std::string_view name) { return value_in(formats, name, "--format"); }
+std::string_view name_of(TokenizerKind kind) { return name_in(tokenizers, kind); }
+TokenizerKind tokenizer_named(std::string_view name) { return value_in(tokenizers, name, "--tokenizer"); }
+
+}  // namespace posgeom

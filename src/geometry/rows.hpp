@@ -1,0 +1,17 @@
+#pragma once
+#include <vector>
+
+#include "posgeom/geometry/hellinger.hpp"
+
+namespace posgeom {
+
+/// The mean over the rows of each column of S, [column_count]; compensated, so that equal rows leave at most one rounding after centring.
+std::vector<double> column_means(const SquareRootDistributions& s);
+
+/// The largest |S_i|^2: 1, or 1/2 with unit_range; 0 where every row is zero.
+double largest_squared_norm(const SquareRootDistributions& s);
+
+/// For each row the lowest row that is equal to it, itself where there is none, [m].
+std::vector<Index> first_equal_row(const SquareRootDistributions& s);
+
+}  // namespace posgeom

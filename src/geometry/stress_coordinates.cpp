@@ -1,0 +1,129 @@
+#include "geometry/stress_coordinates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "geometry/pair_kernels.hpp"
+#include "posgeom/error.hpp"
+
+namespace posgeom {
+namespace {
+
+constexpr std::size_t moments = 6;
+
+/// sum_i (x_i - mean)^2 of one column.
+double variation(std::span<const double> column) {
+  const auto rows = static_cast<double>(column.size());
+  CompensatedSum sum;
+  for (const double x : column) sum.add(x);
+  const double mean = sum.value() / rows;
+  double result = 0;
+  for (const double x : column) result += (x - mean) * (x - mean);
+  return result;
+}
+
+}  // namespace
+
+CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
+    : request_(&request), x_(&std::get<Coordinates>(request.encoding.form)), rows_(rows) {
+  expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
+  for (const std::int32_t d : request.dimensions) {
+    expects(d >= 1, "dimensions from 1");
+    if (d > x_->columns && !x_->zero_beyond) {
+      cell_of_dimension_.push_back(-1);
+      continue;
+    }
+    const Index width = std::min<Index>(d, x_->stored);
+    if (width_.empty() || width_.back() < width) width_.push_back(width);
+    expects(width_.back() == width, "ascending dimensions");
+    cell_of_dimension_.push_back(std::ssize(width_) - 1);
+  }
+  // sum_{i<j} D^2 = m sum_i |x_i - mean|^2 gives the root mean square of D ahead of the pairs: the shift of their moments.
+  double total = 0;
+  Index column = 0;
+  for (const Index width : width_) {
+    for (; column < width; ++column)
+      total += variation(std::span(x_->values).subspan(static_cast<std::size_t>(column * rows), static_cast<std::size_t>(rows)));
+    shift_.push_back(rows > 1 ? std::sqrt(2 * total / static_cast<double>(rows - 1)) : 0.0);
+  }
+  sums_.resize(width_.size() * moments);
+  smallest_.assign(width_.size(), std::numeric_limits<double>::infinity());
+  largest_.assign(width_.size(), 0.0);
+  violations_.assign(2 * width_.size(), 0);
+}
+
+template <class Body>
+void CoordinateSweep::for_widths(Index first, Index count, Index j_begin, std::span<double> squared, Body body) const {
+  std::ranges::fill(squared.first(static_cast<std::size_t>(HellingerRows::row_block * (rows_ - j_begin))), 0.0);
+  Index done = 0;
+  for (std::size_t cell = 0; cell < width_.size(); ++cell) {
+    add_squared_differences(x_->values.data(), rows_, first, count, j_begin, done, width_[cell], squared.data(), rows_ - j_begin);
+    done = width_[cell];
+    body(cell);
+  }
+}
+
+void CoordinateSweep::add_pairs(Index first, Index count, std::span<const double> h, double mean_h, std::span<double> squared) {
+  const Index stride = rows_ - first;
+  for_widths(first, count, first, squared, [&](std::size_t cell) {
+    for (Index r = 0; r < count; ++r) {
+      const Index begin = r * stride + r + 1;  // the pair (first + r, first + r + 1)
+      const PairMoments sum = pair_moments(squared.data() + begin, h.data() + begin, stride - r - 1, shift_[cell], mean_h);
+      CompensatedSum* sums = &sums_[cell * moments];
+      sums[0].add(sum.shifted);
+      sums[1].add(sum.shifted_squared);
+      sums[2].add(sum.cross);
+      sums[3].add(sum.squared);
+      sums[4].add(sum.product);
+      sums[5].add(sum.residual);
+      smallest_[cell] = std::min(smallest_[cell], sum.smallest);
+      largest_[cell] = std::max(largest_[cell], sum.largest);
+    }
+  });
+}
+
+void CoordinateSweep::combine_pairs(const Communicator& comm) {
+  combine(comm, sums_);
+  all_reduce(comm, std::span(smallest_), Reduction::minimum);
+  all_reduce(comm, std::span(largest_), Reduction::maximum);
+}
+
+void CoordinateSweep::add_triples(Index first, Index count, ViolationCounter& counter, std::span<double> squared,
+                                  std::span<double> distances) {
+  for_widths(first, count, 0, squared, [&](std::size_t cell) {
+    for (Index r = 0; r < count; ++r) {
+      const auto row = squared.subspan(static_cast<std::size_t>(r * rows_), static_cast<std::size_t>(rows_));
+      std::ranges::transform(row, distances.begin(), [](double x) { return std::sqrt(x); });
+      const ViolationCount found = counter.count(distances, first + r, tie_share * largest_[cell]);
+      violations_[2 * cell] += found.violations;
+      violations_[2 * cell + 1] += found.comparisons;
+    }
+  });
+}
+
+StressColumns CoordinateSweep::finish(const Communicator& comm, const HellingerSummary& summary, double h_variation) {
+  all_reduce(comm, std::span(violations_));
+  const auto pairs = static_cast<double>(std::max<Index>(1, summary.pair_count));
+  StressColumns columns;
+  for (const Index cell : cell_of_dimension_) {
+    if (cell < 0) {
+      append(columns, undefined_cell());
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(cell);
+    const CompensatedSum* sums = &sums_[at * moments];
+    CellSums total;
+    total.d_variation = std::max(0.0, sums[1].value() - sums[0].value() / pairs * sums[0].value());
+    total.covariation = sums[2].value();
+    total.d_squared = sums[3].value();
+    total.d_h = sums[4].value();
+    total.residual = sums[5].value();
+    total.smallest = smallest_[at];
+    total.violations = {violations_[2 * at], violations_[2 * at + 1]};
+    append(columns, finish_cell(total, summary, h_variation));
+  }
+  return columns;
+}
+
+}  // namespace posgeom

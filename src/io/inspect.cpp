@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "io/broadcast.hpp"
+#include "io/npy.hpp"
+#include "io/posix.hpp"
+#include "io/store_file.hpp"
+#include "posgeom/io/store.hpp"
+
+namespace posgeom {
+namespace {
+
+using io::StoreReader;
+
+constexpr Index shown_columns = 8;  // of a table, so that it fits 100 characters
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string first_numbers(const std::vector<double>& values, std::size_t limit) {
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < std::min(limit, values.size()); ++k) texts.push_back(number(values[k]));
+  return fmt::format("{}{}", fmt::join(texts, " "), values.size() > limit ? " ..." : "");
+}
+
+/// The first and the last columns where there are too many.
+std::vector<Index> columns_to_show(Index count) {
+  std::vector<Index> columns;
+  for (Index k = 0; k < count; ++k) {
+    if (count <= shown_columns || k < shown_columns / 2 || k >= count - shown_columns / 2) columns.push_back(k);
+  }
+  return columns;
+}
+
+/// "2.5 MB"
+std::string bytes_text(Index bytes) {
+  constexpr std::array units{"bytes", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < units.size()) value /= 1000, ++unit;
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.3g} {}", value, units[unit]);
+}
+
+void add_provenance(const StoreReader& reader, InspectLines& lines) {
+  const Provenance p = reader.provenance();
+  lines.push_back({"format", fmt::format("{}, version {}", reader.format(), reader.integer("format_version"))});
+  lines.push_back({"size", bytes_text(io::file_size(io::open_for_reading(reader.path()), reader.path()))});
+  lines.push_back(
+      {"created", fmt::format("{} by posgeom {} ({})", p.created, reader.text("posgeom_version"), reader.text("git_revision"))});
+  lines.push_back({"command line", p.command_line});
+  lines.push_back({"ranks", fmt::format("{}, process grid {}", p.ranks, p.process_grid)});
+  lines.push_back({"libraries", p.libraries});
+  lines.push_back({"seed", std::to_string(p.seed)});
+  lines.push_back({"fingerprint", p.fingerprint});
+  lines.push_back({"corpus fingerprint", p.corpus_fingerprint});
+}
+
+void add_counts(const StoreReader& reader, InspectLines& lines) {
+  const Index length = reader.integer("length");
+  const auto total = reader.values<Count>("/position_total", {length});
+  const Index reached = std::count_if(total.begin(), total.end(), [](Count n) { return n > 0; });
+  lines.push_back(
+      {"documents", fmt::format("{}, {} of them empty", reader.integer("document_count"), reader.integer("empty_document_count"))});
+  lines.push_back(
+      {"tokens", fmt::format("{}; the longest document has {}", reader.integer("token_count"), reader.integer("longest_document"))});
+  lines.push_back(
+      {"vocabulary", fmt::format("V = {}, {}", reader.integer("vocab_size"), reader.has("/vocabulary") ? "stored" : "not stored")});
+  lines.push_back({"sequences", reader.text("sequences")});
+  lines.push_back({"positions", fmt::format("n = {}, {} reached", length, reached)});
+  std::vector<std::string> totals;
+  for (const Index i : columns_to_show(length)) totals.push_back(fmt::format("N_{} = {}", i, total[static_cast<std::size_t>(i)]));
+  lines.push_back({"position totals", fmt::format("{}", fmt::join(totals, ", "))});
+  lines.push_back({"nonzero counts", std::to_string(reader.shape("/counts/token").at(0))});
+}
+
+void add_geometry(const StoreReader& reader, InspectLines& lines) {
+  const std::vector<Index> encoding = reader.shape("/encoding");
+  const Index full = reader.integer("parameters_full");
+  const Index factored = reader.integer("parameters_factored");
+  lines.push_back({"positions", fmt::format("{} of {}, unreached: {}", reader.shape("/position").at(0), reader.integer("length"),
+                                            reader.text("unreached"))});
+  lines.push_back({"rank", std::to_string(reader.integer("rank"))});
+  lines.push_back({"trace", number(reader.real("trace"))});
+  lines.push_back({"eigenvalues", first_numbers(reader.values<double>("/eigenvalues", {-1}), 8)});
+  lines.push_back({"entropy rank", number(reader.real("entropy_rank"))});
+  lines.push_back({"participation ratio", number(reader.real("participation_ratio"))});
+  lines.push_back({"dimensions for 90/95/99 %",
+                   fmt::format("{}/{}/{}", reader.integer("dims_90"), reader.integer("dims_95"), reader.integer("dims_99"))});
+  lines.push_back({"mean Hellinger distance", number(reader.real("mean_hellinger"))});
+  lines.push_back({"sum of squared distances", number(reader.real("sum_hellinger_squared"))});
+  lines.push_back({"monotonicity violations", fmt::format("{:.3f} % of the corpus's own", 100 * reader.real("corpus_violation_rate"))});
+  lines.push_back({"encoding", fmt::format("{}", fmt::join(encoding, " x "))});
+  lines.push_back({"parameters", fmt::format("{} in full, {} factored{}", full, factored, factored < full ? "" : " (no saving)")});
+  lines.push_back(
+      {"solver", fmt::format("{}, block size {}, residual {:.2g}, orthogonality {:.2g} (in units of n eps)", reader.text("solver"),
+                             reader.integer("block_size"), reader.real("residual"), reader.real("orthogonality"))});
+  lines.push_back({"Hellinger matrix", reader.has("/hellinger") ? "stored" : "not stored"});
+}
+
+/// One table over encodings and dimensions: a line for each encoding.
+void add_table(const StoreReader& reader, const std::string& title, const std::string& dataset, InspectLines& lines) {
+  const auto dimensions = reader.values<std::int32_t>("/dimension", {-1});
+  const std::vector<std::string> names = reader.texts("/encoding_name");
+  const auto cells = reader.values<double>(dataset, {std::ssize(names), std::ssize(dimensions)});
+  const std::vector<Index> columns = columns_to_show(std::ssize(dimensions));
+  std::string heading;
+  for (const Index d : columns) heading += fmt::format("{:>11}", fmt::format("d={}", dimensions[static_cast<std::size_t>(d)]));
+  lines.push_back({title, heading});
+  for (std::size_t e = 0; e < names.size(); ++e) {
+    std::string row;
+    for (const Index d : columns) row += fmt::format("{:>11.5g}", cells[e * dimensions.size() + static_cast<std::size_t>(d)]);
+    lines.push_back({"  " + names[e], row});
+  }
+}
+
+void add_stress(const StoreReader& reader, InspectLines& lines) {
+  lines.push_back({"length", std::to_string(reader.integer("length"))});
+  lines.push_back({"constant baseline", number(reader.real("constant_baseline"))});
+  lines.push_back({"monotonicity violations", fmt::format("{:.3f} % of the corpus's own", 100 * reader.real("corpus_violation_rate"))});
+  add_table(reader, "raw stress", "/raw", lines);
+  add_table(reader, "scaled stress", "/scaled", lines);
+  add_table(reader, "violation rate", "/violation_rate", lines);
+  if (reader.has("/encodings")) lines.push_back({"stored encodings", fmt::format("{}", fmt::join(reader.names_in("/encodings"), ", "))});
+}
+
+void add_sweep(const StoreReader& reader, InspectLines& lines) {
+  const auto lengths = reader.values<std::int64_t>("/length", {-1});
+  const std::vector<Index> count{std::ssize(lengths)};
+  const auto rank = reader.values<std::int64_t>("/rank", count);
+  const auto trace = reader.values<double>("/trace", count);
+  const auto baseline = reader.values<double>("/constant_baseline", count);
+  const auto violations = reader.values<double>("/corpus_violation_rate", count);
+  lines.push_back({"lengths x encodings x dimensions", fmt::format("{}", fmt::join(reader.shape("/raw"), " x "))});
+  lines.push_back({"encodings", fmt::format("{}", fmt::join(reader.texts("/encoding_name"), ", "))});
+  lines.push_back({"dimensions", fmt::format("{}", fmt::join(reader.values<std::int32_t>("/dimension", {-1}), ", "))});
+  lines.push_back({"by length", fmt::format("{:>8}{:>12}{:>12}{:>12}", "rank", "trace", "baseline", "violations")});
+  for (std::size_t l = 0; l < lengths.size(); ++l) {
+    lines.push_back({fmt::format("  n = {}", lengths[l]),
+                     fmt::format("{:>8}{:>12.6g}{:>12.6g}{:>12.6g}", rank[l], trace[l], baseline[l], violations[l])});
+  }
+}
+
+InspectLines inspect_on_root(const std::string& path) {
+  InspectLines lines;
+  if (io::exists(path) && io::is_npy(path)) {
+    const io::NpyHeader header = io::read_npy_header(path);
+    lines.push_back({"format", "NumPy array (.npy)"});
+    lines.push_back({"shape", fmt::format("{}", fmt::join(header.shape, " x "))});
+    lines.push_back({"type", fmt::format("{}, {} order", header.type, header.fortran_order ? "Fortran" : "C")});
+    return lines;
+  }
+  const StoreReader reader(path, "");
+  add_provenance(reader, lines);
+  if (reader.format() == io::counts_format) add_counts(reader, lines);
+  if (reader.format() == io::geometry_format) add_geometry(reader, lines);
+  if (reader.format() == io::stress_format) add_stress(reader, lines);
+  if (reader.format() == io::sweep_format) add_sweep(reader, lines);
+  return lines;
+}
+
+}  // namespace
+
+InspectLines inspect_file(const Communicator& comm, const std::string& path) {
+  InspectLines lines = collective(comm, "reading " + path, [&] { return comm.is_root() ? inspect_on_root(path) : InspectLines{}; });
+  std::vector<std::string> keys;
+  std::vector<std::string> values;
+  for (const auto& [key, value] : lines) {
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  io::broadcast_all(comm, keys, values);
+  lines.clear();
+  for (std::size_t k = 0; k < keys.size(); ++k) lines.push_back({keys[k], values[k]});
+  return lines;
+}
+
+}  // namespace posgeom

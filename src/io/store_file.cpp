@@ -1,0 +1,106 @@
+#include "io/store_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "io/partial_file.hpp"
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/version.hpp"
+
+namespace posgeom {
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
+}
+
+namespace io {
+namespace {
+
+void write_provenance(hid_t file, std::string_view format, const Provenance& p) {
+  hdf5::write_attribute(file, "format", std::string(format));
+  hdf5::write_attribute(file, "format_version", format_version);
+  hdf5::write_attribute(file, "posgeom_version", std::string(version()));
+  hdf5::write_attribute(file, "git_revision", std::string(git_revision()));
+  hdf5::write_attribute(file, "created", p.created);
+  hdf5::write_attribute(file, "command_line", p.command_line);
+  hdf5::write_attribute(file, "config", p.config);
+  hdf5::write_attribute(file, "ranks", std::int64_t{p.ranks});
+  hdf5::write_attribute(file, "process_grid", p.process_grid);
+  hdf5::write_attribute(file, "libraries", p.libraries);
+  hdf5::write_attribute(file, "fingerprint", p.fingerprint);
+  hdf5::write_attribute(file, "fingerprint_lines", p.fingerprint_lines);
+  hdf5::write_attribute(file, "corpus_fingerprint", p.corpus_fingerprint);
+  hdf5::write_attribute(file, "seed", p.seed);
+}
+
+/// A node whose folder is its own would wait for ever in the collective opening.
+void expect_visible(const std::string& partial, int rank) {
+  const Descriptor file(::open(partial.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.number() >= 0) return;
+  const int code = errno;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  throw Error(fmt::format("{}, on rank {} ({}), while the root could create it: the folder must be on a file system that all nodes share",
+                          system_error("opening", partial, code).what(), rank, host.data()));
+}
+
+}  // namespace
+
+std::string_view writer_of(std::string_view format) {
+  if (format == counts_format) return "`posgeom count` or `posgeom run`";
+  if (format == geometry_format) return "`posgeom embed` or `posgeom run`";
+  if (format == stress_format) return "`posgeom stress` or `posgeom run`";
+  if (format == sweep_format) return "`posgeom collect` or `posgeom run`";
+  return "posgeom";
+}
+
+void write_store(const Communicator& comm, const std::string& path, std::string_view format, const Provenance& provenance,
+                 const Layout& layout, const Fill& fill) {
+  const hdf5::Silence silence;
+  const std::string doing = "writing " + path;
+  std::optional<PartialFile> partial;  // the root's
+  try {
+    collective(comm, doing, [&] {
+      if (!comm.is_root()) return;
+      const hdf5::Handle file = hdf5::create_in_memory(path);
+      write_provenance(file, format, provenance);
+      layout(file);
+      const std::vector<char> image = hdf5::file_image(file);
+      partial.emplace(path);
+      partial->reserve(std::ssize(image) + hdf5::unwritten_bytes(file));
+      partial->write(image);
+      partial->sync();
+    });
+    if (fill) {
+      const std::string name = PartialFile::name_for(path);
+      collective(comm, doing, [&] { expect_visible(name, comm.rank()); });
+      hdf5::Handle file = collective(comm, doing, [&] { return hdf5::open_to_write_together(comm, name); });
+      collective(comm, doing, [&] { hdf5::allocate_together(file); });
+      SharedWriter writer(comm, file, SharedWriter::Pass::write);
+      fill(writer);
+      collective(comm, doing, [&] { hdf5::flush(file); });
+      SharedWriter comparer(comm, file, SharedWriter::Pass::compare);
+      fill(comparer);
+      collective(comm, doing, [&] { file.close(); });
+    }
+    collective(comm, doing, [&] {
+      if (partial) partial->commit();
+      partial.reset();  // its lock goes before anyone goes on
+    });
+  } catch (const CollectiveError&) {
+    // All ranks are here; none tells its caller before the file is gone.
+    partial.reset();
+    barrier(comm);
+    throw;
+  }
+}
+
+}  // namespace io
+}  // namespace posgeom

@@ -1,0 +1,77 @@
+#include "posgeom/pipeline/fingerprint.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <set>
+
+#include "posgeom/error.hpp"
+#include "posgeom/mpi/collective.hpp"
+
+namespace posgeom {
+namespace {
+
+std::string key_of(const std::string& line) { return line.substr(0, line.find('=')); }
+
+}  // namespace
+
+std::string join_lines(const FingerprintLines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+FingerprintLines split_lines(const std::string& text) {
+  FingerprintLines lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string fingerprint(const FingerprintLines& lines) {
+  const std::string text = join_lines(lines);
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string line_value(const FingerprintLines& lines, const std::string& key) {
+  for (const std::string& line : lines) {
+    if (line.size() > key.size() && line[key.size()] == '=' && line.compare(0, key.size(), key) == 0) return line.substr(key.size() + 1);
+  }
+  return {};
+}
+
+std::string first_difference(const FingerprintLines& there, const FingerprintLines& now) {
+  std::set<std::string> keys;
+  for (const std::string& line : there) keys.insert(key_of(line));
+  for (const std::string& line : now) keys.insert(key_of(line));
+  for (const std::string& key : keys) {
+    const std::string old_value = line_value(there, key);
+    const std::string new_value = line_value(now, key);
+    const bool optional = key.rfind("encoding.", 0) == 0 && (old_value.empty() || new_value.empty());
+    if (old_value != new_value && !optional) {
+      return fmt::format("{} = {} there, {} now", key, old_value.empty() ? "(nothing)" : old_value,
+                         new_value.empty() ? "(nothing)" : new_value);
+    }
+  }
+  return {};
+}
+
+bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume) {
+  if (force) return false;
+  const std::optional<Provenance> provenance = read_provenance(comm, path);
+  if (!provenance) return false;
+  return collective(comm, "comparing " + path + " with this run", [&] {
+    if (!resume) throw Error(fmt::format("{} exists already; give --force to replace it, or another --out", path));
+    const std::string difference = first_difference(split_lines(provenance->fingerprint_lines), now);
+    if (!difference.empty()) {
+      throw Error(
+          fmt::format("{} was made from something else ({}); give another --out to keep it, or --force to replace it", path, difference));
+    }
+    return true;
+  });
+}
+
+}  // namespace posgeom

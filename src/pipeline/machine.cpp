@@ -1,0 +1,38 @@
+#include "posgeom/pipeline/machine.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "posgeom/io/store.hpp"
+#include "posgeom/linalg/operations.hpp"
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/version.hpp"
+
+namespace posgeom {
+
+std::string library_versions() { return fmt::format("{}; {}", mpi_version(), hdf5_version()); }
+
+Index memory_share(const Communicator& comm) {
+  const Communicator node = comm.split_by_node();
+  const Index physical = static_cast<Index>(sysconf(_SC_PHYS_PAGES)) * static_cast<Index>(sysconf(_SC_PAGESIZE));
+  return physical / 10 * 9 / node.size();
+}
+
+Index peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Index>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid) {
+  const Communicator node = comm.split_by_node();
+  const Index nodes = all_reduce(comm, Index{node.is_root() ? 1 : 0});
+  const BlasReport blas = measure_blas();
+  const double slowest = all_reduce(comm, blas.dgemm_flops, Reduction::minimum);
+  return {fmt::format("posgeom {} ({}), {}", version(), git_revision(), library_versions()),
+          fmt::format("{} rank{} on {} node{}, process grid {}, BLAS {}: {:.1f} GF/s DGEMM on the slowest rank", comm.size(),
+                      comm.size() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", process_grid, blas.name, slowest / 1e9)};
+}
+
+}  // namespace posgeom

@@ -1,1 +1,0 @@
-#include "posgeom/types.hpp"

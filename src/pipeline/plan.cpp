@@ -1,0 +1,128 @@
+#include "posgeom/pipeline/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "posgeom/linalg/block_cyclic.hpp"
+#include "posgeom/linalg/eigensolver.hpp"
+#include "posgeom/linalg/process_grid.hpp"
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/machine.hpp"
+#include "posgeom/pipeline/sample.hpp"
+
+namespace posgeom {
+namespace {
+
+constexpr Index double_bytes = 8;
+/// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
+constexpr Index process_bytes = Index{48} << 20;
+constexpr Index reduction_buffer_bytes = (Index{1} << 22) * double_bytes;
+constexpr Index most_ranks = Index{1} << 20;
+
+/// Nonzero (position, token) counts cannot exceed the table's cells or the tokens.
+Index nonzeros(const CorpusEstimate& corpus, Index length) {
+  const Index cells = length * std::max<Index>(corpus.vocab_size, 1);
+  return corpus.token_count > 0 ? std::min(cells, corpus.token_count) : cells;
+}
+
+StageNeed count_need(const CorpusEstimate& corpus, Index length) {
+  constexpr Index bytes_a_nonzero = sizeof(Token) + sizeof(Count);
+  return {"count",
+          process_bytes + length * corpus.vocab_size * double_bytes + reduction_buffer_bytes + nonzeros(corpus, length) * bytes_a_nonzero,
+          ""};
+}
+
+/// The counts and the square-root distributions stay beside every later stage.
+Index sparse_bytes(const CorpusEstimate& corpus, Index length) {
+  return nonzeros(corpus, length) * static_cast<Index>(sizeof(Token) + sizeof(Count) + sizeof(std::int32_t) + sizeof(double));
+}
+
+StageNeed embed_need(const CorpusEstimate& corpus, Index n, const GridShape& shape, Index block, bool dual) {
+  StageNeed need{"embed", process_bytes + sparse_bytes(corpus, n), ""};
+  if (dual) {
+    const Index v = corpus.vocab_size;
+    need.bytes += 4 * v * v * double_bytes + 2 * n * v * double_bytes;
+    return need;
+  }
+  const Index local_rows = BlockCyclic{n, block, shape.rows, 0}.local_extent();
+  const Index local_columns = BlockCyclic{n, block, shape.columns, 0}.local_extent();
+  const Index workspace = pdsyevd_workspace(n, block, shape.rows, shape.columns);
+  need.bytes += (3 * local_rows * local_columns + workspace) * double_bytes;
+  if (workspace > lp64_limit) {
+    need.limit = fmt::format("pdsyevd's workspace of {} doubles passes the 32-bit limit {}", workspace, lp64_limit);
+  } else if (local_rows * local_columns > lp64_limit) {
+    need.limit = fmt::format("a local matrix of {} elements passes the 32-bit limit {}", local_rows * local_columns, lp64_limit);
+  }
+  return need;
+}
+
+StageNeed stress_need(const Config& config, const CorpusEstimate& corpus, Index n) {
+  const bool listed = config.stress.choice == StressOptions::Dimensions::listed;
+  const Index widest = listed ? config.stress.dims.back() : n;
+  Index columns = 0;  // of the encodings that are held as coordinates
+  for (const EncodingSpec& spec : config.stress.encodings) {
+    if (spec.name == "mds") columns += 2 * std::min(widest, n);
+    if (spec.name == "random" || !spec.path.empty()) columns += widest;
+  }
+  return {"stress", process_bytes + sparse_bytes(corpus, n) + n * columns * double_bytes, ""};
+}
+
+}  // namespace
+
+LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes) {
+  LengthPlan plan;
+  plan.length = length;
+  plan.dual = config.geometry.solver == Solver::dual ||
+              (config.geometry.solver == Solver::automatic && corpus.vocab_size > 0 && corpus.vocab_size < length);
+  const auto needs = [&](int rank_count) {
+    const GridShape shape = nearest_square_shape(rank_count);
+    return std::vector<StageNeed>{count_need(corpus, length), embed_need(corpus, length, shape, config.geometry.block_size, plan.dual),
+                                  stress_need(config, corpus, length)};
+  };
+  const auto fit = [&](const std::vector<StageNeed>& stages) {
+    return std::all_of(stages.begin(), stages.end(),
+                       [&](const StageNeed& need) { return need.limit.empty() && need.bytes <= memory_bytes; });
+  };
+  plan.stages = needs(ranks);
+  plan.fits = fit(plan.stages);
+  // Primes make 1 x P grids that hold less than their neighbours: look at every count at first, then at even ones of a fine enough step.
+  for (Index candidate = 1; candidate <= most_ranks && plan.smallest_ranks == 0; candidate += std::max<Index>(1, candidate / 64)) {
+    if (fit(needs(static_cast<int>(candidate)))) plan.smallest_ranks = candidate;
+  }
+  return plan;
+}
+
+void plan(const Communicator& comm, const Config& config, StageReport& report) {
+  const CorpusEstimate corpus = estimate_corpus(comm, config);
+  const int ranks = config.plan_ranks > 0 ? config.plan_ranks : comm.size();
+  const Index memory_bytes = config.geometry.memory_bytes > 0 ? config.geometry.memory_bytes : memory_share(comm);
+  constexpr double mebibyte = 1024.0 * 1024.0;
+  report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s",
+                          static_cast<double>(memory_bytes) / mebibyte,
+                          config.geometry.memory_bytes > 0 ? " (--memory)" : " (this node's share; give --memory for another one)"));
+  report.line(fmt::format(
+      "vocabulary {}{}, tokens {}{}", corpus.vocab_size > 0 ? std::to_string(corpus.vocab_size) : "unknown (give --vocab-size)",
+      corpus.estimated ? " (estimated from a sample)" : "", corpus.token_count > 0 ? std::to_string(corpus.token_count) : "unknown",
+      corpus.token_count > 0 ? " (estimated from a sample)" : ""));
+  for (const Index length : config.lengths) {
+    const LengthPlan need = plan_length(config, corpus, length, ranks, memory_bytes);
+    std::string line = fmt::format("n={:<8}", length);
+    for (const StageNeed& stage : need.stages)
+      line += fmt::format(" {} {:.0f} MiB", stage.stage, static_cast<double>(stage.bytes) / mebibyte);
+    line += need.dual ? ", dual" : ", pdsyevd";
+    if (need.fits) {
+      line += ": fits";
+    } else {
+      line += ": does not fit";
+    }
+    line += need.smallest_ranks > 0 ? fmt::format("; smallest rank count that does: {}", need.smallest_ranks)
+                                    : "; no rank count does (the count table is on every rank)";
+    report.line(line);
+    for (const StageNeed& stage : need.stages) {
+      if (!stage.limit.empty()) report.line("  32-bit limit: " + stage.limit);
+    }
+  }
+}
+
+}  // namespace posgeom

@@ -1,0 +1,59 @@
+#include "posgeom/pipeline/stage_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+namespace posgeom {
+
+using Clock = std::chrono::steady_clock;
+
+StageReport::StageReport(std::ostream* out, Progress progress, bool terminal)
+    : out_(out),
+      progress_(progress != Progress::automatic ? progress
+                : terminal                      ? Progress::bar
+                                                : Progress::log),
+      start_(Clock::now()),
+      last_(start_) {}
+
+void StageReport::line(const std::string& text) {
+  if (out_ == nullptr) return;
+  clear_bar();
+  *out_ << text << std::endl;
+}
+
+void StageReport::begin(const std::string& stage) {
+  stage_ = stage;
+  start_ = Clock::now();
+  last_ = start_;
+}
+
+void StageReport::end(const std::string& detail) { line(fmt::format("{:<16} {:8.2f} s  {}", stage_, seconds(), detail)); }
+
+void StageReport::progress(double fraction, const std::string& detail) {
+  if (out_ == nullptr || progress_ == Progress::none) return;
+  const auto now = Clock::now();
+  const std::chrono::duration<double> since = now - last_;
+  if (since.count() < (progress_ == Progress::bar ? 0.2 : 60.0)) return;
+  last_ = now;
+  const double share = std::clamp(fraction, 0.0, 1.0);
+  const double left = share > 0 ? seconds() * (1 - share) / share : 0;
+  const std::string text = fmt::format("{:<16} {:3.0f} %  {}  {:.0f} s left", stage_, 100 * share, detail, left);
+  if (progress_ == Progress::log) {
+    *out_ << text << std::endl;
+  } else {
+    const auto full = static_cast<std::size_t>(20 * share);
+    *out_ << "\r\033[K[" << std::string(full, '#') << std::string(20 - full, '.') << "] " << text << std::flush;
+    bar_shown_ = true;
+  }
+}
+
+double StageReport::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+void StageReport::clear_bar() {
+  if (bar_shown_) *out_ << "\r\033[K";
+  bar_shown_ = false;
+}
+
+}  // namespace posgeom

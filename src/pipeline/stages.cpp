@@ -1,0 +1,232 @@
+#include "posgeom/pipeline/stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/machine.hpp"
+
+namespace posgeom {
+namespace {
+
+std::string in_output(const Config& config, const std::string& name) {
+  return (std::filesystem::path(config.output.directory) / name).string();
+}
+
+Index longest(const Config& config) { return config.lengths.back(); }
+
+/// The block size, small enough that every process row and column of the grid gets a share of a matrix of order m.
+Index block_size_for(const StageContext& context, Index m) {
+  const Index side = std::max(context.grid.rows(), context.grid.columns());
+  return std::min(context.config.geometry.block_size, std::max<Index>(1, (m + side - 1) / side));
+}
+
+/// Columns of /encoding at a length with `rows` kept positions, once the rank is known.
+Index components_of(const Config& config, Index rank, Index rows) {
+  if (!config.geometry.components_from_dims) return config.geometry.components == 0 ? rows : config.geometry.components;
+  return resolve_dimensions(config.stress, rank, rows).back();
+}
+
+CountProgress count_progress(const StageContext& context) {
+  return [&context](Index done, Index total, Index tokens) {
+    if (context.stop_requested && context.stop_requested()) {
+      throw Error("stopped by a signal while counting; start again to count anew", ErrorKind::stopped);
+    }
+    context.report.progress(total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0,
+                            fmt::format("{} tokens on the root", tokens));
+  };
+}
+
+std::string describe(const PositionCounts& counts) {
+  return fmt::format("{} documents, {} tokens, longest {}, V = {}, {} nonzero counts at {} positions", counts.document_count,
+                     counts.token_count, counts.longest_document, counts.vocab_size, counts.token.size(), counts.length);
+}
+
+}  // namespace
+
+std::string counts_path(const Config& config) { return in_output(config, "counts.h5"); }
+std::string geometry_path(const Config& config, Index length) { return in_output(config, fmt::format("geometry-{}.h5", length)); }
+std::string stress_path(const Config& config, Index length) { return in_output(config, fmt::format("stress-{}.h5", length)); }
+std::string sweep_path(const Config& config) { return in_output(config, "sweep.h5"); }
+
+ProcessGrid grid_of(const Communicator& comm, const Config& config) {
+  if (config.geometry.grid_rows == 0) return ProcessGrid::nearest_square(comm);
+  const int rows = config.geometry.grid_rows;
+  const int columns = config.geometry.grid_columns;
+  collective(comm, "making the process grid", [&] {
+    if (static_cast<Index>(rows) * columns != comm.size()) {
+      throw Error(fmt::format("option --grid: found {}x{}, expected a grid of all {} ranks, or auto", rows, columns, comm.size()),
+                  ErrorKind::usage);
+    }
+  });
+  return {comm, rows, columns};
+}
+
+void make_output_directory(const Communicator& comm, const Config& config) {
+  collective(comm, "making the output directory", [&] {
+    if (!comm.is_root()) return;
+    std::error_code error;
+    std::filesystem::create_directories(config.output.directory, error);
+    if (error || !std::filesystem::is_directory(config.output.directory, error)) {
+      throw Error(fmt::format("option --out: cannot make the directory '{}' ({}); give one that you may write to", config.output.directory,
+                              error ? error.message() : "a file of that name exists"));
+    }
+  });
+}
+
+void check_stop(const StageContext& context) {
+  const int stop = context.stop_requested && context.stop_requested() ? 1 : 0;
+  if (all_reduce(context.comm, stop, Reduction::maximum) > 0) {
+    throw CollectiveError("stopped by a signal; finished stages are kept: start again to go on", ErrorKind::stopped, 0);
+  }
+}
+
+Provenance provenance_of(const StageContext& context, const FingerprintLines& lines, const std::string& corpus_fingerprint) {
+  Provenance provenance;
+  provenance.command_line = context.config.command_line;
+  provenance.config = to_ini(context.config.values);
+  provenance.ranks = context.comm.size();
+  provenance.process_grid = context.grid.text();
+  provenance.libraries = library_versions();
+  provenance.created = context.config.created;
+  provenance.seed = static_cast<std::int64_t>(context.config.seed);
+  provenance.fingerprint = fingerprint(lines);
+  provenance.fingerprint_lines = join_lines(lines);
+  provenance.corpus_fingerprint = corpus_fingerprint;
+  return provenance;
+}
+
+CountedCorpus count_stage(const StageContext& context) {
+  const Config& config = context.config;
+  context.report.begin("open corpus");
+  const Corpus corpus = open_corpus(context.comm, config.corpus);
+  context.report.end(fmt::format("{} file{}, format {}, tokenizer {}, V = {}", corpus.files.size(), corpus.files.size() == 1 ? "" : "s",
+                                 name_of(corpus.options.format), name_of(corpus.options.tokenizer), corpus.vocab_size));
+  FingerprintLines lines = corpus.fingerprint_lines;
+  lines.emplace_back("sequences=document");
+  CountedCorpus result;
+  result.corpus_fingerprint = fingerprint(lines);
+  context.report.begin("count");
+  const std::string path = counts_path(config);
+  if (is_reusable(context.comm, path, lines, config.output.force, config.output.resume)) {
+    result.counts = read_counts(context.comm, path).counts;
+    if (result.counts.length >= longest(config)) {
+      context.report.end("reused " + path);
+      return result;
+    }
+  }
+  CountOptions options;
+  options.length = longest(config);
+  options.memory_bytes = config.geometry.memory_bytes > 0 ? config.geometry.memory_bytes : memory_share(context.comm);
+  CountsFile file;
+  file.counts = count_positions(context.comm, corpus, options, count_progress(context));
+  collective(context.comm, "counting", [&] {
+    if (file.counts.token_count == 0) {
+      throw Error(fmt::format("the corpus ({}{}) holds no token in its {} documents; check --corpus, --format and --column",
+                              corpus.files.front().path, corpus.files.size() > 1 ? ", ..." : "", file.counts.document_count));
+    }
+  });
+  if (corpus.vocabulary_built) file.vocabulary = corpus.vocabulary;
+  write_counts(context.comm, path, file, provenance_of(context, lines, result.corpus_fingerprint));
+  result.counts = std::move(file.counts);
+  context.report.end(describe(result.counts));
+  return result;
+}
+
+CountedCorpus read_counted_corpus(const StageContext& context) {
+  context.report.begin("read counts");
+  const std::string path = counts_path(context.config);
+  CountedCorpus result;
+  result.counts = read_counts(context.comm, path).counts;
+  result.corpus_fingerprint = read_provenance(context.comm, path).value().corpus_fingerprint;
+  collective(context.comm, "reading the counts", [&] {
+    if (result.counts.length < longest(context.config)) {
+      throw Error(fmt::format("{} holds {} positions, --lengths asks for {}; run `posgeom count` with that length first", path,
+                              result.counts.length, longest(context.config)));
+    }
+  });
+  context.report.end(describe(result.counts));
+  return result;
+}
+
+SquareRootDistributions distributions_at(const StageContext& context, const PositionCounts& counts, Index length) {
+  return collective(context.comm, "forming the square-root distributions",
+                    [&] { return square_root_distributions(counts, length, context.config.positions); });
+}
+
+FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length) {
+  return {"corpus=" + corpus_fingerprint, fmt::format("length={}", length),
+          fmt::format("unreached={}", name_of(config.positions.unreached)), fmt::format("min-count={}", config.positions.min_count),
+          fmt::format("hellinger-range={}", config.positions.unit_range ? "1" : "sqrt2")};
+}
+
+GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s) {
+  const Config& config = context.config;
+  const std::string path = geometry_path(config, s.length);
+  const FingerprintLines lines = geometry_lines(config, corpus_fingerprint, s.length);
+  context.report.begin(fmt::format("embed n={}", s.length));
+  if (is_reusable(context.comm, path, lines, config.output.force, config.output.resume)) {
+    GeometryFile there = read_geometry(context.comm, path);
+    const Index wanted = components_of(config, there.spectrum.rank, s.row_count());
+    const bool deep_enough = there.encoding.components >= wanted;
+    if (deep_enough && (there.has_hellinger || !config.geometry.write_hellinger)) {
+      context.report.end("reused " + path);
+      return there;
+    }
+  }
+  MdsOptions options;
+  options.solver = config.geometry.solver;
+  options.components = config.geometry.components;
+  options.block = block_size_for(context, s.row_count());
+  Mds mds = classical_mds(context.grid, s, options);
+
+  GeometryFile file;
+  file.length = s.length;
+  file.position = s.position;
+  file.spectrum = std::move(mds.spectrum);
+  file.encoding = std::move(mds.encoding);
+  file.encoding.components = components_of(config, file.spectrum.rank, s.row_count());
+  file.encoding.stored = std::min(file.encoding.stored, file.encoding.components);
+  file.encoding.values.resize(static_cast<std::size_t>(file.encoding.rows * file.encoding.stored));
+  file.solver = mds.solver;
+  file.residual = mds.residual;
+  file.orthogonality = mds.orthogonality;
+  file.block_size = options.block;
+  const HellingerSummary summary = summarize_hellinger(context.comm, s);
+  file.corpus_violation_rate = summary.corpus_violation_rate;
+  file.mean_hellinger = summary.mean;
+  file.sum_hellinger_squared = summary.sum_squared;
+  file.parameters_full = s.row_count() * file.encoding.components;
+  file.parameters_factored = file.spectrum.rank * (s.row_count() + file.encoding.components);
+  file.unreached = name_of(config.positions.unreached);
+  const Provenance provenance = provenance_of(context, lines, corpus_fingerprint);
+  if (config.geometry.write_hellinger) {
+    const DistributedMatrix hellinger = hellinger_matrix(context.grid, s, options.block);
+    write_geometry(context.comm, path, file, &hellinger, provenance);
+  } else {
+    write_geometry(context.comm, path, file, nullptr, provenance);
+  }
+  context.report.end(fmt::format("{} positions, rank {}, {}, residual {:.2g}, orthogonality {:.2g}", s.row_count(), file.spectrum.rank,
+                                 file.solver, file.residual, file.orthogonality));
+  return file;
+}
+
+GeometryFile read_geometry_for(const StageContext& context, const std::string& corpus_fingerprint, Index length) {
+  const std::string path = geometry_path(context.config, length);
+  const FingerprintLines lines = geometry_lines(context.config, corpus_fingerprint, length);
+  const std::optional<Provenance> provenance = read_provenance(context.comm, path);
+  collective(context.comm, "comparing the geometry with this run", [&] {
+    if (!provenance)
+      throw Error(fmt::format("{} is missing; run `posgeom embed` with --lengths {} and the same --out first", path, length));
+    const std::string difference = first_difference(split_lines(provenance->fingerprint_lines), lines);
+    if (!difference.empty()) {
+      throw Error(fmt::format("{} was made from something else ({}); give the same options to stress as to embed", path, difference));
+    }
+  });
+  return read_geometry(context.comm, path);
+}
+
+}  // namespace posgeom

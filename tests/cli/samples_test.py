@@ -1,0 +1,53 @@
+"""The bundled corpora: the aligned 16S genes' reference values, and the King James Bible against NumPy."""
+import lzma
+
+import h5py
+import numpy as np
+
+import reference
+from harness import DATA, Case
+
+GENES_EIGENVALUES = [2073.29937, 820.488595, 298.246994, 255.073498, 172.555814, 47.5817171]
+GENES_STRESS = {1: 0.14190194, 2: 0.04610426, 3: 0.01728542, 4: 0.00570930, 8: 1.891e-8}
+
+
+class Aligned16S(Case):
+    def test_reference_values(self):
+        self.succeed("run", "--corpus", DATA / "16s_aligned.txt.xz", "--tokenizer", "chars", "--lengths", "7682", "--dims", "1,2,3,4,8", "--encodings", "mds",
+                     "--out", "out", ranks=2, timeout=250)
+        with h5py.File(self.folder / "out/geometry-7682.h5") as f:
+            self.assertAlmostEqual(f.attrs["trace"], 3668.08697609, places=7)
+            self.assertAlmostEqual(f.attrs["sum_hellinger_squared"] / 28178244.1503, 1, places=11)
+            self.assertAlmostEqual(f.attrs["mean_hellinger"], 0.73928932, places=8)
+            np.testing.assert_allclose(f["eigenvalues"][:6], GENES_EIGENVALUES, rtol=5e-9)
+            self.assertEqual(f["encoding"].shape, (7682, 8))
+        with h5py.File(self.folder / "out/counts.h5") as f:
+            self.assertEqual(f.attrs["vocab_size"], 17)
+            self.assertEqual(f.attrs["document_count"], 5181)
+            self.assertTrue((f["position_total"][()] == 5181).all())
+        with h5py.File(self.folder / "out/stress-7682.h5") as f:
+            for k, d in enumerate(f["dimension"][()]):
+                self.assertAlmostEqual(f["raw"][0, k], GENES_STRESS[d], delta=6e-9 if d < 8 else 6e-12)
+
+
+class KingJames(Case):
+    def test_against_numpy(self):
+        self.succeed("run", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32", "--dims", "1,2,8,32", "--out", "out", ranks=2)
+        lines = lzma.open(DATA / "kjv.txt.xz", "rt", encoding="utf-8").read().splitlines()
+        self.assertEqual(len(lines), 31102)
+        documents, order = reference.words_to_ids(lines)
+        table = reference.position_counts(documents, 32, len(order))
+        positions, s, h = reference.hellinger(table)
+        values, _ = reference.spectrum(s)
+        with h5py.File(self.folder / "out/counts.h5") as f:
+            np.testing.assert_array_equal(f["position_total"][()], table.sum(axis=1))
+            self.assertEqual(f.attrs["vocab_size"], len(order))
+            self.assertEqual(f["counts/token"].shape[0], np.count_nonzero(table))
+        with h5py.File(self.folder / "out/geometry-32.h5") as f:
+            np.testing.assert_allclose(f["eigenvalues"][()], values, atol=1e-13)
+        with h5py.File(self.folder / "out/stress-32.h5") as f:
+            names = [name.decode() for name in f["encoding_name"][()]]
+            for k, d in enumerate(f["dimension"][()]):
+                wanted = reference.measures(positions, reference.distances(reference.mds(s, d)), h)
+                for measure, value in wanted.items():
+                    self.assertAlmostEqual(f[measure][names.index("mds"), k], value, places=9, msg=f"{measure} d={d}")

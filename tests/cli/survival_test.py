@@ -1,0 +1,70 @@
+"""A signal ends a run with code 75 and everything finished kept; kill -9 at any moment costs at most the stage in flight."""
+import os
+import random
+import signal
+import subprocess
+import time
+
+import h5py
+import numpy as np
+
+from harness import Case, command
+from numbers_test import MEASURES, made_up_text
+
+RUN = ("run", "--corpus", "corpus.txt", "--lengths", "8,16,24", "--dims", "1,2,4,8", "--solver", "pdsyevd")
+
+
+class Survival(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("corpus.txt", "\n".join(made_up_text(documents=20000, types=3000)) + "\n")
+
+    def start(self, out, ranks=1):
+        return subprocess.Popen(command((*RUN, "--out", out), ranks), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def assert_same(self, one, other):
+        for n in (8, 16, 24):
+            with h5py.File(self.folder / one / f"stress-{n}.h5") as a, h5py.File(self.folder / other / f"stress-{n}.h5") as b:
+                for measure in MEASURES:
+                    np.testing.assert_allclose(a[measure][()], b[measure][()], rtol=1e-12, atol=1e-12)
+
+    def test_kill_9_at_random_moments_then_resume(self):
+        began = time.time()
+        self.succeed(*RUN, "--out", "undisturbed", ranks=2)
+        whole = time.time() - began
+        draw = random.Random(4)
+        for attempt in range(6):
+            out = f"killed-{attempt}"
+            process = self.start(out, ranks=2)
+            time.sleep(draw.uniform(0.3, 1.0) * whole)
+            os.killpg(process.pid, signal.SIGKILL)
+            subprocess.run(["pkill", "-9", "-f", f"--out {out}"], check=False)
+            process.communicate()
+            for path in (self.folder / out).glob("*.h5"):
+                with h5py.File(path) as f:  # whatever stands under its own name is complete
+                    self.assertIn("fingerprint", f.attrs)
+            self.succeed(*RUN, "--out", out, ranks=2)
+            self.assert_same("undisturbed", out)
+
+    def test_a_signal_gives_75_and_the_next_run_goes_on(self):
+        for which in (signal.SIGTERM, signal.SIGUSR1):
+            out = f"stopped-{which.name}"
+            process = self.start(out)
+            while not (self.folder / out / "counts.h5").exists() and process.poll() is None:
+                time.sleep(0.002)
+            process.send_signal(which)
+            _, errors = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 75), errors)  # 0: it was done before the signal came
+            if process.returncode == 75:
+                self.assertEqual(len(errors.strip().splitlines()), 1)
+                self.assertTrue(errors.startswith("posgeom: error: stopped"))
+            self.assertIn("reused", self.succeed(*RUN, "--out", out))
+
+    def test_a_signal_before_anything_is_finished(self):
+        process = self.start("early")
+        time.sleep(0.6)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        self.assertIn(process.returncode, (75, 0, -signal.SIGTERM), errors)
+        self.succeed(*RUN, "--out", "early")

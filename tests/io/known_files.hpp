@@ -1,0 +1,162 @@
+#pragma once
+// Values that follow simple rules, so that check_files.py can say what must be in the files.
+#include <cmath>
+#include <limits>
+
+#include "posgeom/io/store.hpp"
+#include "posgeom/linalg/operations.hpp"
+
+namespace posgeom {
+
+inline Provenance known_provenance(int ranks) {
+  Provenance p;
+  p.command_line = "posgeom run --corpus \"a b\" --lengths 12";
+  p.config = std::string(200000, '#') + "\n[corpus]\nname = \xC3\xA9\n";  // beyond what an object's header can hold
+  p.ranks = ranks;
+  p.process_grid = "1x" + std::to_string(ranks);
+  p.libraries = "HDF5 " + std::to_string(ranks);
+  p.created = "2026-01-02T03:04:05Z";
+  p.seed = std::int64_t{1} << 40;
+  p.fingerprint = "0123456789abcdef";
+  p.fingerprint_lines = "length=12\nunreached=drop\n";
+  p.corpus_fingerprint = "fedcba9876543210";
+  return p;
+}
+
+/// Token v stands at position i < 4 of 5 where i + v is even: 10 i + v + 1 times, (0, 0) 2^40 times.
+inline CountsFile known_counts() {
+  CountsFile file;
+  PositionCounts& c = file.counts;
+  c.length = 5;
+  c.vocab_size = 7;
+  c.document_count = 100;
+  c.empty_document_count = 3;
+  c.token_count = (Index{1} << 40) + 1000;
+  c.longest_document = 9;
+  c.indptr = {0};
+  for (Index i = 0; i < c.length; ++i) {
+    Count total = 0;
+    for (Token v = 0; i < 4 && v < 7; ++v) {
+      if ((i + v) % 2 != 0) continue;
+      c.token.push_back(v);
+      c.count.push_back(i == 0 && v == 0 ? Count{1} << 40 : 10 * i + v + 1);
+      total += c.count.back();
+    }
+    c.position_total.push_back(total);
+    c.indptr.push_back(std::ssize(c.token));
+  }
+  for (int v = 0; v < 7; ++v) file.vocabulary.push_back("w\xC3\xB6rd-" + std::string(static_cast<std::size_t>(v), 'x'));
+  return file;
+}
+
+/// Encoding (i, j) = i + 1 + (j + 1) / 3 in the three columns of the rank, zero in the other two of five.
+inline GeometryFile known_geometry() {
+  GeometryFile file;
+  file.length = 12;
+  file.position = {0, 2, 3, 5, 8, 9, 11};
+  file.spectrum.eigenvalues = {4.0, 2.0, 1.0 / 3, 1e-17, 0.0, -1e-18, -2e-17};
+  file.spectrum.rank = 3;
+  file.spectrum.trace = 19.0 / 3;
+  file.spectrum.entropy_rank = 2.1;
+  file.spectrum.participation_ratio = 1.9;
+  file.spectrum.dims_90 = 2;
+  file.spectrum.dims_95 = 3;
+  file.spectrum.dims_99 = 3;
+  file.encoding.rows = 7;
+  file.encoding.components = 5;
+  file.encoding.stored = 3;
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 7; ++i) file.encoding.values.push_back(i + 1 + (j + 1) / 3.0);
+  }
+  file.solver = "pdsyevd";
+  file.residual = 0.012;
+  file.orthogonality = 0.4;
+  file.block_size = 2;
+  file.corpus_violation_rate = 0.218;
+  file.mean_hellinger = 0.9;
+  file.sum_hellinger_squared = 44.5;
+  file.parameters_full = 35;
+  file.parameters_factored = 36;
+  file.unreached = "drop";
+  return file;
+}
+
+/// H (i, j) = (1 + min) / (3 + max), 0 on the diagonal.
+inline double known_distance(Index i, Index j) {
+  return i == j ? 0.0 : static_cast<double>(1 + std::min(i, j)) / static_cast<double>(3 + std::max(i, j));
+}
+
+inline DistributedMatrix known_hellinger(const ProcessGrid& grid, Index m, Index block) {
+  DistributedMatrix h(grid, m, m, block);
+  for (const BlockCyclic::Run& column : h.column_axis().blocks()) {
+    for (const BlockCyclic::Run& row : h.row_axis().blocks()) {
+      for (Index j = 0; j < column.count; ++j) {
+        for (Index i = 0; i < row.count; ++i) h.local(row.local + i, column.local + j) = known_distance(row.global + i, column.global + j);
+      }
+    }
+  }
+  return h;
+}
+
+/// Table t (0 raw, 1 scaled, 2 scale, 3 violation_rate, 4 min_separation, 5 pearson) at (e, d) = t + e / 8 + d / 64; pearson (1, 2) is NaN,
+/// raw (2, 0) infinite.
+inline StressFile known_stress() {
+  StressFile file;
+  file.length = 12;
+  StressTable& t = file.table;
+  t.dimensions = {1, 2, 4};
+  t.encoding_names = {"mds", "sinusoidal", "my.file-1"};
+  t.not_unique = {1, 0, 0};
+  t.constant_baseline = 0.25;
+  t.corpus_violation_rate = 0.218;
+  int number = 0;
+  for (auto* table : {&t.raw, &t.scaled, &t.scale, &t.violation_rate, &t.min_separation, &t.pearson}) {
+    for (int e = 0; e < 3; ++e) {
+      for (int d = 0; d < 3; ++d) table->push_back(number + e / 8.0 + d / 64.0);
+    }
+    ++number;
+  }
+  t.pearson[5] = std::numeric_limits<double>::quiet_NaN();
+  t.raw[6] = std::numeric_limits<double>::infinity();
+  return file;
+}
+
+/// Entry (i, j) at dimension d = 100 d + 10 i + j.
+inline std::vector<StoredEncoding> known_encodings() {
+  std::vector<StoredEncoding> all;
+  for (const char* name : {"mds", "my.file-1"}) {
+    for (const int d : {1, 2, 4}) {
+      StoredEncoding e{name, d, 7, {}};
+      for (int i = 0; i < 7; ++i) {
+        for (int j = 0; j < d; ++j) e.values.push_back(100 * d + 10 * i + j);
+      }
+      all.push_back(e);
+    }
+  }
+  return all;
+}
+
+/// Cell (l, e, d) of table t = t + l / 2 + e / 8 + d / 64; raw (1, 1, 2) is NaN.
+inline Sweep known_sweep() {
+  Sweep s;
+  s.lengths = {8, 12};
+  s.dimensions = {1, 2, 4};
+  s.encoding_names = {"mds", "rope"};
+  int number = 0;
+  for (auto* table : {&s.raw, &s.scaled, &s.scale, &s.violation_rate, &s.min_separation, &s.pearson}) {
+    for (int l = 0; l < 2; ++l) {
+      for (int e = 0; e < 2; ++e) {
+        for (int d = 0; d < 3; ++d) table->push_back(number + l / 2.0 + e / 8.0 + d / 64.0);
+      }
+    }
+    ++number;
+  }
+  s.raw[11] = std::numeric_limits<double>::quiet_NaN();
+  s.rank = {3, 4};
+  s.trace = {1.5, 2.5};
+  s.constant_baseline = {0.25, 0.26};
+  s.corpus_violation_rate = {0.1, 0.2};
+  return s;
+}
+
+}  // namespace posgeom

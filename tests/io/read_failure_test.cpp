@@ -1,0 +1,217 @@
+#include "io/hdf5.hpp"
+#include "io/known_files.hpp"
+#include "io/support.hpp"
+
+namespace posgeom {
+namespace {
+
+const Provenance provenance = known_provenance(1);
+
+using Read = std::function<void(const std::string& path)>;
+
+/// One good file of each kind, and how it is read.
+struct Kind {
+  std::string name;
+  std::string command;
+  std::function<void(const std::string& path)> write;
+  Read read;
+  std::vector<std::string> datasets;
+};
+
+std::vector<Kind> kinds() {
+  return {{"posgeom-counts",
+           "posgeom count",
+           [](const std::string& path) { write_counts(world(), path, known_counts(), provenance); },
+           [](const std::string& path) { read_counts(world(), path); },
+           {"/position_total", "/counts/indptr", "/counts/token", "/counts/count"}},
+          {"posgeom-geometry",
+           "posgeom embed",
+           [](const std::string& path) { write_geometry(world(), path, known_geometry(), nullptr, provenance); },
+           [](const std::string& path) { read_geometry(world(), path); },
+           {"/position", "/eigenvalues", "/encoding"}},
+          {"posgeom-stress",
+           "posgeom stress",
+           [](const std::string& path) { write_stress(world(), path, known_stress(), known_encodings(), provenance); },
+           [](const std::string& path) { read_stress(world(), path); },
+           {"/dimension", "/encoding_name", "/not_unique", "/raw", "/scaled", "/scale", "/violation_rate", "/min_separation", "/pearson"}}};
+}
+
+/// **Collective.** The root changes a file with HDF5.
+void edit(const std::string& path, const std::function<void(hid_t file)>& change) {
+  if (world().is_root()) {
+    const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    ASSERT_GE(hid_t{file}, 0);
+    change(file);
+  }
+  barrier(world());
+}
+
+template <class T>
+void replace(hid_t file, const std::string& name, const std::vector<T>& values, const std::vector<Index>& shape) {
+  H5Ldelete(file, name.c_str(), H5P_DEFAULT);
+  hdf5::write_vector(file, name, std::span<const T>(values), shape);
+}
+
+TEST(Missing, FileNamesTheCommandThatWritesIt) {
+  const Scratch scratch;
+  for (const Kind& kind : kinds()) {
+    expect_error([&] { kind.read(scratch.path("none.h5")); }, {"none.h5", "no such file", kind.command});
+    expect_error([&] { kind.read(scratch.path("none.h5/deeper")); }, {"no such file"});
+    expect_error([&] { kind.read(scratch.path(".")); }, {"a folder, expected a file"});
+  }
+  expect_error([&] { inspect_file(world(), scratch.path("none.h5")); }, {"none.h5", "no such file"});
+}
+
+TEST(NotOurs, TextEmptyOrAnotherProgramsHdf5) {
+  const Scratch scratch;
+  put_bytes(scratch.path("text.h5"), "not HDF5 at all, but long enough to hold a superblock's signature if there were one\n");
+  put_bytes(scratch.path("empty.h5"), "");
+  if (world().is_root())
+    hdf5::Handle(H5Fcreate(scratch.path("other.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose).close();
+  barrier(world());
+  for (const Kind& kind : kinds()) {
+    expect_error([&] { kind.read(scratch.path("text.h5")); }, {"text.h5", "not an HDF5 file"});
+    expect_error([&] { kind.read(scratch.path("empty.h5")); }, {"empty.h5", "empty"});
+    expect_error([&] { kind.read(scratch.path("other.h5")); }, {"other.h5", "`format`"});
+  }
+  for (const char* name : {"text.h5", "empty.h5", "other.h5"}) {
+    expect_error([&] { read_provenance(world(), scratch.path(name)); }, {name});
+    expect_error([&] { inspect_file(world(), scratch.path(name)); }, {name});
+  }
+}
+
+TEST(Format, OfAnotherKindOrVersion) {
+  const Scratch scratch;
+  const std::vector<Kind> all = kinds();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::string path = scratch.path("file.h5");
+    all[k].write(path);
+    const Kind& other = all[(k + 1) % all.size()];
+    expect_error([&] { other.read(path); }, {"file.h5", all[k].name, other.name, other.command});
+    edit(path, [](hid_t file) {
+      H5Adelete(file, "format_version");
+      hdf5::write_attribute(file, "format_version", std::int64_t{2});
+    });
+    expect_error([&] { all[k].read(path); }, {"file.h5", "format_version is 2", "posgeom_version"});
+    edit(path, [](hid_t file) {
+      H5Adelete(file, "format");
+      hdf5::write_attribute(file, "format", std::int64_t{2});
+    });
+    expect_error([&] { all[k].read(path); }, {"file.h5", "the attribute format is int64", "expected text"});
+  }
+}
+
+TEST(Attributes, EachIsNeeded) {
+  const Scratch scratch;
+  const std::string path = scratch.path("file.h5");
+  write_geometry(world(), path, known_geometry(), nullptr, provenance);
+  const std::string good = bytes_of(path);
+  for (const char* name : {"length", "rank", "trace", "entropy_rank", "dims_95", "solver", "unreached", "parameters_factored"}) {
+    put_bytes(path, good);
+    edit(path, [&](hid_t file) { H5Adelete(file, name); });
+    expect_error([&] { read_geometry(world(), path); }, {"file.h5", name, "missing", "posgeom embed"});
+  }
+  put_bytes(path, good);
+  edit(path, [&](hid_t file) { H5Adelete(file, "fingerprint"); });
+  expect_error([&] { read_provenance(world(), path); }, {"file.h5", "fingerprint", "missing"});
+}
+
+TEST(Datasets, MissingOrOfAnotherShapeOrType) {
+  const Scratch scratch;
+  const std::string path = scratch.path("file.h5");
+  for (const Kind& kind : kinds()) {
+    kind.write(path);
+    const std::string good = bytes_of(path);
+    for (const std::string& name : kind.datasets) {
+      put_bytes(path, good);
+      edit(path, [&](hid_t file) { H5Ldelete(file, name.c_str(), H5P_DEFAULT); });
+      expect_error([&] { kind.read(path); }, {"file.h5", name, "missing", kind.command});
+      put_bytes(path, good);
+      edit(path, [&](hid_t file) { replace(file, name, std::vector<double>(24, 1.0), {2, 3, 4}); });
+      expect_error([&] { kind.read(path); }, {"file.h5", name, "shape [2, 3, 4]"});
+    }
+  }
+  write_stress(world(), path, known_stress(), {}, provenance);
+  edit(path, [](hid_t file) { replace(file, "/raw", std::vector<std::int32_t>(9, 1), {3, 3}); });
+  expect_error([&] { read_stress(world(), path); }, {"/raw", "int32", "float64"});
+  write_stress(world(), path, known_stress(), {}, provenance);
+  edit(path, [](hid_t file) { replace(file, "/raw", std::vector<double>(12, 1), {3, 4}); });
+  expect_error([&] { read_stress(world(), path); }, {"/raw", "[3, 4]", "[3, 3]"});
+  write_stress(world(), path, known_stress(), {}, provenance);
+  edit(path, [](hid_t file) { replace(file, "/encoding_name", std::vector<double>(3, 1), {3}); });
+  expect_error([&] { read_stress(world(), path); }, {"/encoding_name", "float64", "texts"});
+}
+
+TEST(Counts, ThatContradictThemselves) {
+  const Scratch scratch;
+  const std::string path = scratch.path("counts.h5");
+  write_counts(world(), path, known_counts(), provenance);
+  const std::string good = bytes_of(path);
+  const PositionCounts c = known_counts().counts;
+  const Index n = c.length, nonzeros = std::ssize(c.token);
+  const auto expect_refused = [&](const std::function<void(hid_t)>& change, const std::vector<std::string>& parts) {
+    put_bytes(path, good);
+    edit(path, change);
+    expect_error([&] { read_counts(world(), path); }, parts);
+  };
+  const auto changed = [](auto values, std::size_t place, Index value) {
+    values[place] = static_cast<typename decltype(values)::value_type>(value);
+    return values;
+  };
+  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 0, 1), {n + 1}); }, {"/counts/indptr", "from 1"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 5, 2), {n + 1}); }, {"/counts/indptr"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 2, 1000), {n + 1}); },
+                 {"/counts/indptr falls at position 1"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 2, 1), {n + 1}); }, {"/counts/indptr falls at position 1"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 1, 0), {nonzeros}); },
+                 {"/counts/token at position 0", "0 after 0"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 0, -1), {nonzeros}); }, {"/counts/token at position 0"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 3, 7), {nonzeros}); }, {"/counts/token", "below 7"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/count", changed(c.count, 2, 0), {nonzeros}); }, {"/counts/count", "at least 1"});
+  expect_refused([&](hid_t f) { replace(f, "/counts/count", changed(c.count, 2, 6), {nonzeros}); }, {"/position_total", "at position 0"});
+  expect_refused([&](hid_t f) { replace(f, "/position_total", changed(c.position_total, 4, 1), {n}); },
+                 {"/position_total is 1 at position 4"});
+  expect_refused(
+      [&](hid_t f) {
+        H5Ldelete(f, "/vocabulary", H5P_DEFAULT);
+        hdf5::write_texts(f, "/vocabulary", {"one", "two"});
+      },
+      {"/vocabulary has 2", "vocab_size = 7"});
+}
+
+TEST(Geometry, ThatContradictsItself) {
+  const Scratch scratch;
+  const std::string path = scratch.path("g.h5");
+  write_geometry(world(), path, known_geometry(), nullptr, provenance);
+  edit(path, [](hid_t f) { replace<std::int32_t>(f, "/position", {0, 2, 2, 5, 8, 9, 11}, {7}); });
+  expect_error([&] { read_geometry(world(), path); }, {"/position has 2 in row 2"});
+  edit(path, [](hid_t f) { replace<std::int32_t>(f, "/position", {0, 2, 3, 5, 8, 9, 12}, {7}); });
+  expect_error([&] { read_geometry(world(), path); }, {"/position has 12 in row 6", "below 12"});
+  write_geometry(world(), path, known_geometry(), nullptr, provenance);
+  edit(path, [](hid_t f) {
+    H5Adelete(f, "rank");
+    hdf5::write_attribute(f, "rank", std::int64_t{2});
+  });
+  expect_error([&] { read_geometry(world(), path); }, {"/encoding has values beyond column 2 in row 0"});
+}
+
+TEST(Truncated, AtEveryEighth) {
+  const Scratch scratch;
+  for (const Kind& kind : kinds()) {
+    const std::string path = scratch.path("file.h5");
+    kind.write(path);
+    const std::string good = bytes_of(path);
+    for (std::size_t eighth = 0; eighth < 8; ++eighth) {
+      put_bytes(path, good.substr(0, good.size() * eighth / 8));
+      expect_error([&] { kind.read(path); }, {"file.h5"});
+      expect_error([&] { inspect_file(world(), path); }, {"file.h5"});
+    }
+    put_bytes(path, good.substr(0, good.size() - 1));
+    expect_error([&] { kind.read(path); }, {"file.h5", "its end is missing"});
+    put_bytes(path, good);
+    kind.read(path);
+  }
+}
+
+}  // namespace
+}  // namespace posgeom

@@ -1,0 +1,284 @@
+#include <cstring>
+
+#include "io/known_files.hpp"
+#include "io/shared_writer.hpp"
+#include "io/support.hpp"
+
+namespace posgeom {
+namespace {
+
+/// Equal to the bit, NaN included.
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
+const Provenance provenance = known_provenance(1);
+
+void expect_counts(const CountsFile& found, const CountsFile& file) {
+  EXPECT_EQ(found.counts.length, file.counts.length);
+  EXPECT_EQ(found.counts.vocab_size, file.counts.vocab_size);
+  EXPECT_EQ(found.counts.document_count, file.counts.document_count);
+  EXPECT_EQ(found.counts.empty_document_count, file.counts.empty_document_count);
+  EXPECT_EQ(found.counts.token_count, file.counts.token_count);
+  EXPECT_EQ(found.counts.longest_document, file.counts.longest_document);
+  EXPECT_EQ(found.counts.position_total, file.counts.position_total);
+  EXPECT_EQ(found.counts.indptr, file.counts.indptr);
+  EXPECT_EQ(found.counts.token, file.counts.token);
+  EXPECT_EQ(found.counts.count, file.counts.count);
+  EXPECT_EQ(found.vocabulary, file.vocabulary);
+  EXPECT_EQ(found.sequences, file.sequences);
+}
+
+void expect_counts_survive(const CountsFile& file) {
+  const Scratch scratch;
+  write_counts(world(), scratch.path("counts.h5"), file, provenance);
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"counts.h5"});
+  expect_counts(read_counts(world(), scratch.path("counts.h5")), file);
+}
+
+TEST(Counts, RoundTrip) { expect_counts_survive(known_counts()); }
+
+TEST(Counts, EmptyTablesAndOnePosition) {
+  CountsFile none = known_counts();
+  none.vocabulary.clear();
+  none.counts.length = 2;
+  none.counts.position_total = {0, 0};
+  none.counts.indptr = {0, 0, 0};
+  none.counts.token.clear();
+  none.counts.count.clear();
+  expect_counts_survive(none);
+  CountsFile one = none;
+  one.counts.length = 1;
+  one.counts.position_total = {5};
+  one.counts.indptr = {0, 1};
+  one.counts.token = {6};
+  one.counts.count = {5};
+  expect_counts_survive(one);
+}
+
+TEST(Counts, LongWordInALargeVocabulary) {
+  // Padded to the longest, these texts would take 2000 times a million bytes.
+  CountsFile file = known_counts();
+  file.counts.vocab_size = 2000;
+  file.vocabulary.assign(2000, "word");
+  file.vocabulary[7] = std::string(1000000, 'w');
+  expect_counts_survive(file);
+}
+
+TEST(Geometry, RoundTrip) {
+  const Scratch scratch;
+  const GeometryFile file = known_geometry();
+  write_geometry(world(), scratch.path("g.h5"), file, nullptr, provenance);
+  const GeometryFile found = read_geometry(world(), scratch.path("g.h5"));
+  EXPECT_EQ(found.length, file.length);
+  EXPECT_EQ(found.position, file.position);
+  EXPECT_TRUE(same_bits(found.spectrum.eigenvalues, file.spectrum.eigenvalues));
+  EXPECT_EQ(found.spectrum.rank, file.spectrum.rank);
+  EXPECT_EQ(found.spectrum.trace, file.spectrum.trace);
+  EXPECT_EQ(found.spectrum.entropy_rank, file.spectrum.entropy_rank);
+  EXPECT_EQ(found.spectrum.participation_ratio, file.spectrum.participation_ratio);
+  EXPECT_EQ(found.spectrum.dims_90, file.spectrum.dims_90);
+  EXPECT_EQ(found.spectrum.dims_95, file.spectrum.dims_95);
+  EXPECT_EQ(found.spectrum.dims_99, file.spectrum.dims_99);
+  EXPECT_EQ(found.encoding.rows, file.encoding.rows);
+  EXPECT_EQ(found.encoding.components, file.encoding.components);
+  EXPECT_EQ(found.encoding.stored, file.encoding.stored);
+  EXPECT_TRUE(same_bits(found.encoding.values, file.encoding.values));
+  EXPECT_EQ(found.solver, file.solver);
+  EXPECT_EQ(found.residual, file.residual);
+  EXPECT_EQ(found.orthogonality, file.orthogonality);
+  EXPECT_EQ(found.block_size, file.block_size);
+  EXPECT_EQ(found.corpus_violation_rate, file.corpus_violation_rate);
+  EXPECT_EQ(found.mean_hellinger, file.mean_hellinger);
+  EXPECT_EQ(found.sum_hellinger_squared, file.sum_hellinger_squared);
+  EXPECT_EQ(found.parameters_full, file.parameters_full);
+  EXPECT_EQ(found.parameters_factored, file.parameters_factored);
+  EXPECT_EQ(found.unreached, file.unreached);
+}
+
+TEST(Geometry, OnePositionRankZero) {
+  const Scratch scratch;
+  GeometryFile file;
+  file.length = 1;
+  file.position = {0};
+  file.spectrum.eigenvalues = {0.0};
+  file.encoding.rows = 1;
+  file.encoding.components = 4;
+  file.corpus_violation_rate = std::numeric_limits<double>::quiet_NaN();
+  write_geometry(world(), scratch.path("g.h5"), file, nullptr, provenance);
+  const GeometryFile found = read_geometry(world(), scratch.path("g.h5"));
+  EXPECT_EQ(found.encoding.components, 4);
+  EXPECT_EQ(found.encoding.stored, 0);
+  EXPECT_TRUE(found.encoding.values.empty());
+  EXPECT_TRUE(std::isnan(found.corpus_violation_rate));
+}
+
+TEST(Geometry, PartOfTheSpectrumHasUndefinedSummaries) {
+  const Scratch scratch;
+  GeometryFile file = known_geometry();
+  file.spectrum.rank = -1;
+  file.encoding.stored = file.encoding.components = 3;
+  file.spectrum.eigenvalues.resize(3);
+  write_geometry(world(), scratch.path("g.h5"), file, nullptr, provenance);
+  const GeometryFile found = read_geometry(world(), scratch.path("g.h5"));
+  EXPECT_EQ(found.spectrum.rank, -1);
+  EXPECT_TRUE(same_bits(found.encoding.values, file.encoding.values));
+}
+
+TEST(Stress, RoundTrip) {
+  const Scratch scratch;
+  const StressFile file = known_stress();
+  write_stress(world(), scratch.path("s.h5"), file, known_encodings(), provenance);
+  const StressFile found = read_stress(world(), scratch.path("s.h5"));
+  EXPECT_EQ(found.length, file.length);
+  EXPECT_EQ(found.table.dimensions, file.table.dimensions);
+  EXPECT_EQ(found.table.encoding_names, file.table.encoding_names);
+  EXPECT_EQ(found.table.not_unique, file.table.not_unique);
+  EXPECT_TRUE(same_bits(found.table.raw, file.table.raw));
+  EXPECT_TRUE(same_bits(found.table.scaled, file.table.scaled));
+  EXPECT_TRUE(same_bits(found.table.scale, file.table.scale));
+  EXPECT_TRUE(same_bits(found.table.violation_rate, file.table.violation_rate));
+  EXPECT_TRUE(same_bits(found.table.min_separation, file.table.min_separation));
+  EXPECT_TRUE(same_bits(found.table.pearson, file.table.pearson));
+  EXPECT_EQ(found.table.constant_baseline, file.table.constant_baseline);
+  EXPECT_EQ(found.table.corpus_violation_rate, file.table.corpus_violation_rate);
+}
+
+TEST(Provenance, RoundTripOfAnyFileAndNulloptWithoutOne) {
+  const Scratch scratch;
+  write_sweep(world(), scratch.path("sweep.h5"), known_sweep(), provenance);
+  const std::optional<Provenance> found = read_provenance(world(), scratch.path("sweep.h5"));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->command_line, provenance.command_line);
+  EXPECT_EQ(found->config, provenance.config);
+  EXPECT_EQ(found->ranks, provenance.ranks);
+  EXPECT_EQ(found->process_grid, provenance.process_grid);
+  EXPECT_EQ(found->libraries, provenance.libraries);
+  EXPECT_EQ(found->created, provenance.created);
+  EXPECT_EQ(found->seed, provenance.seed);
+  EXPECT_EQ(found->fingerprint, provenance.fingerprint);
+  EXPECT_EQ(found->fingerprint_lines, provenance.fingerprint_lines);
+  EXPECT_EQ(found->corpus_fingerprint, provenance.corpus_fingerprint);
+  EXPECT_FALSE(read_provenance(world(), scratch.path("none.h5")).has_value());
+}
+
+TEST(RankCount, TheSameBytesAsOneRankWrites) {
+  const Scratch scratch;
+  write_counts(world(), scratch.path("counts.h5"), known_counts(), provenance);
+  write_geometry(world(), scratch.path("geometry.h5"), known_geometry(), nullptr, provenance);
+  write_stress(world(), scratch.path("stress.h5"), known_stress(), known_encodings(), provenance);
+  if (world().is_root()) {
+    const Communicator self = Communicator::self();
+    write_counts(self, scratch.path("counts-1.h5"), known_counts(), provenance);
+    write_geometry(self, scratch.path("geometry-1.h5"), known_geometry(), nullptr, provenance);
+    write_stress(self, scratch.path("stress-1.h5"), known_stress(), known_encodings(), provenance);
+    for (const std::string name : {"counts", "geometry", "stress"}) {
+      EXPECT_TRUE(bytes_of(scratch.path(name + ".h5")) == bytes_of(scratch.path(name + "-1.h5"))) << name;
+    }
+  }
+}
+
+TEST(Compare, ADifferenceOnAnyRankIsAnErrorOnAll) {
+  const Scratch scratch;
+  const std::vector<Index> shape{23};
+  const std::string path = scratch.path("file.h5");
+  if (world().is_root()) {
+    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    hdf5::create_dataset(file, "/vector", hdf5::file_type<std::int32_t>(), shape);
+  }
+  barrier(world());
+  const hdf5::Handle file = hdf5::open_to_write_together(world(), path);
+  std::vector<std::int32_t> values(23, 7);
+  io::SharedWriter(world(), file, io::SharedWriter::Pass::write).vector("/vector", std::span<const std::int32_t>(values));
+  hdf5::flush(file);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = 8;
+    expect_error(
+        [&] { io::SharedWriter(world(), file, io::SharedWriter::Pass::compare).vector("/vector", std::span<const std::int32_t>(values)); },
+        {"file.h5:/vector", "reads back"});
+    values[k] = 7;
+  }
+  io::SharedWriter(world(), file, io::SharedWriter::Pass::compare).vector("/vector", std::span<const std::int32_t>(values));
+}
+
+TEST(Pieces, AnySizeOfPieceWritesTheSame) {
+  const Scratch scratch;
+  const std::vector<Index> vector_shape{23};
+  const std::vector<Index> rows_shape{11, 3};
+  const std::vector<Index> square_shape{17, 17};
+  const DistributedMatrix square = known_hellinger(ProcessGrid::nearest_square(world()), 17, 2);
+  std::vector<std::int64_t> values(23);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<std::int64_t>(k * k);
+  for (const Index piece : {1, 2, 5, 1000}) {
+    const std::string path = scratch.path("pieces-" + std::to_string(piece));
+    if (world().is_root()) {
+      const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+      hdf5::create_dataset(file, "/a/vector", hdf5::file_type<std::int64_t>(), vector_shape);
+      hdf5::create_dataset(file, "/rows", hdf5::file_type<double>(), rows_shape);
+      hdf5::create_dataset(file, "/square", hdf5::file_type<double>(), square_shape);
+    }
+    barrier(world());
+    {
+      const hdf5::Handle file = hdf5::open_to_write_together(world(), path);
+      hdf5::allocate_together(file);
+      for (const auto pass : {io::SharedWriter::Pass::write, io::SharedWriter::Pass::compare}) {
+        io::SharedWriter writer(world(), file, pass, piece);
+        writer.vector("/a/vector", std::span<const std::int64_t>(values));
+        writer.rows("/rows", [](Index first, Index count, std::span<double> rows) {
+          for (Index k = 0; k < count * 3; ++k) rows[static_cast<std::size_t>(k)] = static_cast<double>(first * 3 + k);
+        });
+        writer.symmetric("/square", square);
+        hdf5::flush(file);
+      }
+    }
+    barrier(world());
+    const hdf5::Handle file = hdf5::open_to_read(path);
+    std::vector<std::int64_t> found(23);
+    hdf5::read(hdf5::open_dataset(file, "/a/vector"), H5T_NATIVE_INT64, found.data());
+    EXPECT_EQ(found, values) << "pieces of " << piece;
+    std::vector<double> rows(33);
+    hdf5::read(hdf5::open_dataset(file, "/rows"), H5T_NATIVE_DOUBLE, rows.data());
+    for (std::size_t k = 0; k < rows.size(); ++k) EXPECT_EQ(rows[k], static_cast<double>(k)) << "pieces of " << piece;
+    std::vector<double> distances(17 * 17);
+    hdf5::read(hdf5::open_dataset(file, "/square"), H5T_NATIVE_DOUBLE, distances.data());
+    for (Index k = 0; k < 17 * 17; ++k)
+      EXPECT_EQ(distances[static_cast<std::size_t>(k)], known_distance(k / 17, k % 17)) << "pieces of " << piece;
+  }
+}
+
+/// The value beside `key`; empty where there is none.
+std::string line_of(const InspectLines& lines, const std::string& key) {
+  for (const auto& [found, value] : lines) {
+    if (found == key) return value;
+  }
+  return {};
+}
+
+TEST(Inspect, SummarisesEveryFormat) {
+  const Scratch scratch;
+  write_counts(world(), scratch.path("counts.h5"), known_counts(), provenance);
+  write_geometry(world(), scratch.path("geometry.h5"), known_geometry(), nullptr, provenance);
+  write_stress(world(), scratch.path("stress.h5"), known_stress(), known_encodings(), provenance);
+  write_sweep(world(), scratch.path("sweep.h5"), known_sweep(), provenance);
+  const InspectLines counts = inspect_file(world(), scratch.path("counts.h5"));
+  EXPECT_EQ(line_of(counts, "format"), "posgeom-counts, version 1");
+  EXPECT_EQ(line_of(counts, "command line"), provenance.command_line);
+  EXPECT_EQ(line_of(counts, "documents"), "100, 3 of them empty");
+  EXPECT_EQ(line_of(counts, "positions"), "n = 5, 4 reached");
+  EXPECT_NE(line_of(counts, "position totals").find("N_3 = 102"), std::string::npos) << line_of(counts, "position totals");
+  const InspectLines geometry = inspect_file(world(), scratch.path("geometry.h5"));
+  EXPECT_EQ(line_of(geometry, "positions"), "7 of 12, unreached: drop");
+  EXPECT_EQ(line_of(geometry, "rank"), "3");
+  EXPECT_EQ(line_of(geometry, "encoding"), "7 x 5");
+  EXPECT_EQ(line_of(geometry, "Hellinger matrix"), "not stored");
+  const InspectLines stress = inspect_file(world(), scratch.path("stress.h5"));
+  EXPECT_EQ(line_of(stress, "raw stress"), "        d=1        d=2        d=4");
+  EXPECT_EQ(line_of(stress, "  my.file-1"), "        inf    0.26562    0.28125");
+  EXPECT_EQ(line_of(stress, "stored encodings"), "mds, my.file-1");
+  const InspectLines sweep = inspect_file(world(), scratch.path("sweep.h5"));
+  EXPECT_EQ(line_of(sweep, "lengths x encodings x dimensions"), "2 x 2 x 3");
+  EXPECT_EQ(line_of(sweep, "  n = 12"), "       4         2.5        0.26         0.2");
+}
+
+}  // namespace
+}  // namespace posgeom

@@ -1,0 +1,156 @@
+#include "posgeom/pipeline/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include "posgeom/error.hpp"
+
+namespace posgeom {
+namespace {
+
+OptionValues defaults() {
+  OptionValues values;
+  for (const Option& option : option_table()) values[std::string(option.name)] = {std::string(option.default_value)};
+  values["corpus"] = {"a.txt"};
+  values["lengths"] = {"128"};
+  return values;
+}
+
+Config with(const std::string& name, const std::string& value) {
+  OptionValues values = defaults();
+  values[name] = {value};
+  return config_from(values);
+}
+
+std::string refusal(const std::string& name, const std::string& value) {
+  try {
+    with(name, value);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage) << name << " = " << value;
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Config, DefaultsAreInterfacesOwn) {
+  const Config config = config_from(defaults());
+  EXPECT_EQ(config.positions.unreached, Unreached::drop);
+  EXPECT_EQ(config.positions.min_count, 1);
+  EXPECT_FALSE(config.positions.unit_range);
+  EXPECT_EQ(config.seed, 1U);
+  EXPECT_EQ(config.geometry.solver, Solver::automatic);
+  EXPECT_EQ(config.geometry.block_size, 64);
+  EXPECT_EQ(config.stress.encodings.size(), 6U);
+  EXPECT_EQ(config.stress.encoding.rope_head_dim, 64);
+  EXPECT_EQ(config.output.directory, "posgeom-out");
+  EXPECT_TRUE(config.output.resume);
+}
+
+TEST(Config, ListsAreSortedAndDistinct) {
+  EXPECT_EQ(with("lengths", "64, 16,64,32").lengths, (std::vector<Index>{16, 32, 64}));
+  EXPECT_EQ(with("dims", "8,1,2").stress.dims, (std::vector<std::int32_t>{1, 2, 8}));
+}
+
+TEST(Config, ComponentsFollowTheLargestDimension) {
+  EXPECT_EQ(with("dims", "8,1,2").geometry.components, 8);
+  EXPECT_EQ(with("components", "all").geometry.components, 0);
+  EXPECT_EQ(with("components", "12").geometry.components, 12);
+}
+
+TEST(Config, BytesTakeSuffixes) {
+  EXPECT_EQ(with("memory", "3G").geometry.memory_bytes, Index{3} << 30);
+  EXPECT_EQ(with("memory", "auto").geometry.memory_bytes, 0);
+}
+
+TEST(Config, GridIsRowsByColumns) {
+  const Config config = with("grid", "2x3");
+  EXPECT_EQ(config.geometry.grid_rows, 2);
+  EXPECT_EQ(config.geometry.grid_columns, 3);
+}
+
+TEST(Config, EncodingsFromFiles) {
+  const Config config = with("encodings", "mds,file:tables/wpe.npy,mine=file:out/geometry-8.h5:/encoding");
+  ASSERT_EQ(config.stress.encodings.size(), 3U);
+  EXPECT_EQ(config.stress.encodings[1].name, "wpe");
+  EXPECT_EQ(config.stress.encodings[1].path, "tables/wpe.npy");
+  EXPECT_EQ(config.stress.encodings[1].dataset, "");
+  EXPECT_EQ(config.stress.encodings[2].name, "mine");
+  EXPECT_EQ(config.stress.encodings[2].path, "out/geometry-8.h5");
+  EXPECT_EQ(config.stress.encodings[2].dataset, "/encoding");
+}
+
+TEST(Config, EveryBadValueNamesItsOption) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"lengths", "0"},
+      {"lengths", "12,"},
+      {"lengths", "twelve"},
+      {"lengths", "-4"},
+      {"lengths", "99999999999999999999"},
+      {"dims", "0"},
+      {"dims", "1,,2"},
+      {"dims", "everything"},
+      {"min-count", "0"},
+      {"unreached", "dropped"},
+      {"hellinger-range", "2"},
+      {"noise", "all"},
+      {"sequences", "packed"},
+      {"tokenizer", "sentence"},
+      {"format", "pdf"},
+      {"solver", "fast"},
+      {"block-size", "0"},
+      {"grid", "2"},
+      {"grid", "0x2"},
+      {"grid", "2x"},
+      {"memory", "lots"},
+      {"memory", "0"},
+      {"memory", "9999999999T"},
+      {"rope-base", "-1"},
+      {"rope-base", "nan"},
+      {"rope-base", "inf"},
+      {"rope-head-dim", "7"},
+      {"alibi-heads", "0"},
+      {"random-kind", "cauchy"},
+      {"header", "maybe"},
+      {"encodings", "mds,mds"},
+      {"encodings", "sinus"},
+      {"encodings", "file:"},
+      {"encodings", "a b=file:x"},
+      {"encodings", "mds=file:x.npy"},
+      {"out", ""},
+      {"progress", "loud"},
+      {"seed", "-1"},
+      {"max-tokens", "many"},
+      {"components", "0"},
+  };
+  for (const auto& [name, value] : cases) {
+    const std::string text = refusal(name, value);
+    EXPECT_NE(text.find(name), std::string::npos) << name << " = " << value << " gave: " << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  }
+}
+
+TEST(Config, WordpieceNeedsAVocabulary) { EXPECT_NE(refusal("tokenizer", "wordpiece").find("--vocab"), std::string::npos); }
+
+TEST(Preset, PaperIsWhatTheInterfaceSays) {
+  const OptionValues paper = preset_values("paper");
+  EXPECT_EQ(paper.at("unreached").front(), "uniform");
+  EXPECT_EQ(paper.at("rope-head-dim").front(), "64");
+  EXPECT_EQ(paper.at("alibi-heads").front(), "12");
+  EXPECT_THROW(preset_values("papers"), Error);
+}
+
+TEST(Dimensions, PowersOfTwoUpToTheRank) {
+  StressOptions options;
+  EXPECT_EQ(resolve_dimensions(options, 9, 20), (std::vector<std::int32_t>{1, 2, 4, 8}));
+  EXPECT_EQ(resolve_dimensions(options, 0, 1), (std::vector<std::int32_t>{1}));
+  options.choice = StressOptions::Dimensions::all;
+  EXPECT_EQ(resolve_dimensions(options, 2, 3), (std::vector<std::int32_t>{1, 2, 3}));
+}
+
+TEST(Ini, HoldsEveryOptionInTheTablesOrder) {
+  const std::string text = to_ini(defaults());
+  EXPECT_EQ(text.rfind("corpus = a.txt\n", 0), 0U);
+  EXPECT_NE(text.find("lengths = 128\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace posgeom

@@ -1,0 +1,58 @@
+#include "posgeom/pipeline/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace posgeom {
+namespace {
+
+constexpr Index plenty = Index{1} << 44;
+
+LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty) {
+  Config config;
+  config.stress.choice = StressOptions::Dimensions::listed;
+  config.stress.dims = {1, 64};
+  config.stress.encodings = {{"mds", "", ""}};
+  return plan_length(config, {v, 0, false}, n, ranks, memory);
+}
+
+bool crosses_a_limit(const LengthPlan& plan) {
+  for (const StageNeed& need : plan.stages) {
+    if (!need.limit.empty()) return true;
+  }
+  return false;
+}
+
+TEST(Plan, NamesThe32BitLimitBeforeAnythingIsAllocated) {
+  EXPECT_FALSE(crosses_a_limit(plan_for(32000, 50000, 1)));
+  EXPECT_TRUE(crosses_a_limit(plan_for(33000, 50000, 1)));
+  EXPECT_TRUE(crosses_a_limit(plan_for(200000, 300000, 4)));
+  EXPECT_FALSE(crosses_a_limit(plan_for(131072, 131072, 1024)));
+}
+
+TEST(Plan, NamesTheSmallestRankCount) {
+  const LengthPlan plan = plan_for(33000, 50000, 1);
+  EXPECT_FALSE(plan.fits);
+  ASSERT_GT(plan.smallest_ranks, 1);
+  EXPECT_TRUE(plan_for(33000, 50000, static_cast<int>(plan.smallest_ranks)).fits);
+  EXPECT_FALSE(plan_for(33000, 50000, static_cast<int>(plan.smallest_ranks) - 1).fits);
+}
+
+TEST(Plan, MemoryOf64BitProductsDoesNotWrap) {
+  const LengthPlan plan = plan_for(131072, 131072, 1);
+  for (const StageNeed& need : plan.stages) EXPECT_GT(need.bytes, 0) << need.stage;
+  EXPECT_GT(plan.stages[0].bytes, Index{131072} * 131072 * 8);
+}
+
+TEST(Plan, SmallVocabulariesTakeTheDualProblem) {
+  EXPECT_TRUE(plan_for(7682, 17, 1).dual);
+  EXPECT_FALSE(plan_for(128, 30522, 1).dual);
+  EXPECT_LT(plan_for(7682, 17, 1).stages[1].bytes, Index{1} << 28);
+}
+
+TEST(Plan, TooLittleMemoryDoesNotFit) {
+  EXPECT_FALSE(plan_for(4096, 50000, 2, Index{1} << 28).fits);
+  EXPECT_TRUE(plan_for(4096, 5000, 2, Index{1} << 33).fits);
+}
+
+}  // namespace
+}  // namespace posgeom
