@@ -61,11 +61,13 @@ struct Leading {
 
 Leading solve_pdsyevd(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index components, double trace,
                       double floor) {
-  require_pdsyevd_fits(s.row_count(), options.block, grid.rows(), grid.columns());
-  const DistributedMatrix gram =
-      collective(grid.communicator(), "forming the Gram matrix", [&] { return hellinger_gram(grid, s, options.block); });
+  const DistributedMatrix gram = collective(grid.communicator(), "forming the Gram matrix", [&] {
+    require_pdsyevd_fits(s.row_count(), options.block, grid.rows(), grid.columns());
+    return hellinger_gram(grid, s, options.block);
+  });
   const Eigenpairs pairs = eigh(gram);
-  check(pairs.values, trace, floor, s.row_count(), name_of(Solver::pdsyevd));
+  collective(grid.communicator(), "checking the eigenvalues",
+             [&] { check(pairs.values, trace, floor, s.row_count(), name_of(Solver::pdsyevd)); });
   Leading leading{spectrum_of(pairs.values, trace, options.rank_tolerance, floor), {}, pairs.residual, pairs.orthogonality};
   std::vector<Index> wanted(static_cast<std::size_t>(std::min(components, leading.spectrum.rank)));
   std::iota(wanted.begin(), wanted.end(), Index{0});
@@ -112,7 +114,7 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   const Index m = s.row_count();
   expects(m >= 1 && options.components >= 0, "positions and a number of components");
   const Index components = options.components == 0 ? m : options.components;
-  const Solver solver = chosen_solver(options.solver, s);
+  const Solver solver = collective(grid.communicator(), "choosing a solver", [&] { return chosen_solver(options.solver, s); });
   const double trace = gram_trace(s);
   // Equal rows, centred, leave one rounding an entry: |error|^2 <= m (eps |S_i|)^2. Nothing below it is geometry.
   const double floor = static_cast<double>(m) * 64 * epsilon * epsilon * largest_squared_norm(s);

@@ -50,7 +50,7 @@ void lay_out(hid_t h5, const StressFile& file, const std::vector<StoredEncoding>
   }
   scales.write(h5);
   for (const StoredEncoding& encoding : encodings) {
-    const Index shape[]{encoding.rows, encoding.d};
+    const Index shape[]{encoding.rows, encoding.columns};
     hdf5::create_dataset(h5, dataset_of(encoding), hdf5::file_type<double>(), shape);
   }
 }
@@ -79,8 +79,8 @@ void write_stress(const Communicator& comm, const std::string& path, const Stres
       [&](io::SharedWriter& writer) {
         for (const StoredEncoding& encoding : encodings) {
           writer.rows(dataset_of(encoding), [&](Index first, Index count, std::span<double> rows) {
-            expects(std::ssize(encoding.values) == encoding.rows * encoding.d, "a stored encoding holds rows x d values");
-            std::copy_n(encoding.values.begin() + first * encoding.d, count * encoding.d, rows.begin());
+            expects(std::ssize(encoding.values) == encoding.rows * encoding.columns, "a stored encoding holds rows x columns values");
+            std::copy_n(encoding.values.begin() + first * encoding.columns, count * encoding.columns, rows.begin());
           });
         }
       });

@@ -104,8 +104,10 @@ Eigenpairs eigh(const DistributedMatrix& a) {
   const Index order = a.rows();
   const ProcessGrid& grid = a.grid();
   const Communicator& comm = grid.communicator();
-  require_pdsyevd_fits(order, a.block(), grid.rows(), grid.columns());
-  collective(comm, "checking a matrix", [&] { refuse_not_finite(a); });
+  collective(comm, "checking a matrix", [&] {
+    require_pdsyevd_fits(order, a.block(), grid.rows(), grid.columns());
+    refuse_not_finite(a);
+  });
 
   const std::string doing = fmt::format("computing the eigenpairs of a {0} x {0} matrix with pdsyevd", order);
   Eigenpairs pairs = collective(comm, doing, [&] {
@@ -125,7 +127,7 @@ Eigenpairs eigh(const DistributedMatrix& a) {
   for (double& value : pairs.values) value = 0.0 - value;
 
   const EigenQuality quality = eigen_quality(a, pairs.values, pairs.vectors);
-  require_quality(quality, "pdsyevd", order);
+  collective(comm, doing, [&] { require_quality(quality, "pdsyevd", order); });
   pairs.residual = quality.residual;
   pairs.orthogonality = quality.orthogonality;
   return pairs;

@@ -153,8 +153,10 @@ std::vector<StoredEncoding> encodings_to_store(const StressTable& table, const s
   std::vector<StoredEncoding> stored;
   for (const NamedEncoding& encoding : encodings) {
     for (const std::int32_t d : table.dimensions) {
-      StoredEncoding matrix{encoding.name, d, s.row_count(), coordinates_at(encoding, s, d)};
-      if (!matrix.values.empty()) stored.push_back(std::move(matrix));
+      std::vector<double> values = coordinates_at(encoding, s, d);
+      if (values.empty()) continue;
+      const Index columns = std::ssize(values) / s.row_count();
+      stored.push_back({encoding.name, d, s.row_count(), columns, std::move(values)});
     }
   }
   return stored;

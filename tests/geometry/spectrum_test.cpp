@@ -40,6 +40,7 @@ TEST(NotUnique, IsWhereTheCutEigenvalueIsTied) {
   EXPECT_FALSE(not_unique(s, 3));
   EXPECT_FALSE(not_unique(s, 4)) << "d = rank";
   EXPECT_FALSE(not_unique(s, 5));
+  EXPECT_FALSE(not_unique(spectrum_of({1, 5e-9, 0}, 1, 1e-10, 0), 2)) << "nothing is cut at the rank, however small its eigenvalue";
 }
 
 TEST(FixSign, LowestIndexAmongTheLargestIsPositive) {

@@ -130,6 +130,21 @@ TEST(Stress, ASweepOverAllDimensionsIsEachDimensionAlone) {
   }
 }
 
+TEST(Stress, PearsonOfAlmostConstantDistancesKeepsItsDigits) {
+  // A simplex with a ripple: D varies by 1e-6 about sqrt 2; sums of D^2 alone would keep four digits of its variance.
+  const Index m = 20;
+  const PositionCounts counts = synthetic::drifting_counts(m, 10, 0.7, 3);
+  std::vector<std::int32_t> positions;
+  const reference::Matrix h = reference::distances(reference::square_roots(counts, m, {}, positions));
+  Coordinates x = random_coordinates(m, m, 5);
+  for (double& value : x.values) value *= 1e-6;
+  for (Index i = 0; i < m; ++i) x.values[static_cast<std::size_t>(i * (m + 1))] += 1;
+  const StressColumns columns =
+      sweep(world(), square_root_distributions(counts, m, {}), {request("x", x, {static_cast<std::int32_t>(m)})})[0];
+  const auto expected = static_cast<double>(reference::stress(positions, reference::distances(leading(x, m)), h).pearson);
+  EXPECT_NEAR(columns.pearson[0], expected, 1e-8);
+}
+
 TEST(Stress, ProgressIsCalledEquallyOftenOnEveryRank) {
   const SquareRootDistributions s = square_root_distributions(synthetic::drifting_counts(50, 10, 0.5, 9), 50, {});
   Index calls = 0, last = 0, all = 0;

@@ -126,7 +126,7 @@ inline std::vector<StoredEncoding> known_encodings() {
   std::vector<StoredEncoding> all;
   for (const char* name : {"mds", "my.file-1"}) {
     for (const int d : {1, 2, 4}) {
-      StoredEncoding e{name, d, 7, {}};
+      StoredEncoding e{name, d, 7, d, {}};
       for (int i = 0; i < 7; ++i) {
         for (int j = 0; j < d; ++j) e.values.push_back(100 * d + 10 * i + j);
       }

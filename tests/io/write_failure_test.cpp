@@ -86,7 +86,7 @@ TEST(OneRank, ThatHoldsAWrongTableEndsAll) {
   const std::string before = bytes_of(scratch.path("s.h5"));
   std::vector<StoredEncoding> encodings = known_encodings();
   if (world().rank() == world().size() - 1) encodings[2].values.resize(5);
-  expect_error([&] { write_stress(world(), scratch.path("s.h5"), known_stress(), encodings, provenance); }, {"rows x d values"});
+  expect_error([&] { write_stress(world(), scratch.path("s.h5"), known_stress(), encodings, provenance); }, {"rows x columns values"});
   CountsFile counts = known_counts();
   if (world().rank() == world().size() - 1) counts.counts.count.pop_back();
   expect_error([&] { write_counts(world(), scratch.path("s.h5"), counts, provenance); }, {"count"});

@@ -16,14 +16,14 @@ namespace posgeom {
 /// Where a file's numbers come from; attributes on / of every file.
 struct Provenance {
   std::string command_line;
-  std::string config;         ///< every option in force, as an INI text
+  std::string config;  ///< every option in force, as an INI text
   int ranks = 1;
-  std::string process_grid;   ///< "2x3"
-  std::string libraries;      ///< "Open MPI 4.1.4; HDF5 1.10.8; ..."
-  std::string created;        ///< UTC, ISO 8601
+  std::string process_grid;  ///< "2x3"
+  std::string libraries;     ///< "Open MPI 4.1.4; HDF5 1.10.8; ..."
+  std::string created;       ///< UTC, ISO 8601
   std::int64_t seed = 1;
-  std::string fingerprint;         ///< hash of fingerprint_lines
-  std::string fingerprint_lines;   ///< "key=value" lines that the stage's numbers depend on (attribute fingerprint_lines)
+  std::string fingerprint;        ///< hash of fingerprint_lines
+  std::string fingerprint_lines;  ///< "key=value" lines that the stage's numbers depend on (attribute fingerprint_lines)
   std::string corpus_fingerprint;
 };
 
@@ -48,11 +48,13 @@ struct GeometryFile {
   bool has_hellinger = false;     ///< set by read_geometry: /hellinger is there
 };
 
-/// One matrix of /encodings/<name>/<d>: [m, d] row-major, the same on every rank.
+/// One matrix of /encodings/<name>/<d>: [rows, columns] row-major, the same on every rank; columns = d, but
+/// an encoding that is the same at every d (alibi: its heads, linear: 1) keeps its own columns.
 struct StoredEncoding {
   std::string name;
   Index d = 0;
   Index rows = 0;
+  Index columns = 0;
   std::vector<double> values;
 };
 
@@ -63,16 +65,18 @@ struct StressFile {
 
 /// One row of a sweep for each length.
 struct Sweep {
-  std::vector<std::int64_t> lengths;        ///< [L] ascending
-  std::vector<std::int32_t> dimensions;     ///< [D] the union, ascending
-  std::vector<std::string> encoding_names;  ///< [E] the union, in order of first appearance
+  std::vector<std::int64_t> lengths;                                                ///< [L] ascending
+  std::vector<std::int32_t> dimensions;                                             ///< [D] the union, ascending
+  std::vector<std::string> encoding_names;                                          ///< [E] the union, in order of first appearance
   std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;  ///< [L][E][D], NaN where a length has no such cell
-  std::vector<std::int64_t> rank;                                            ///< [L]
-  std::vector<double> trace, constant_baseline, corpus_violation_rate;       ///< [L]
+  std::vector<std::int64_t> rank;                                                   ///< [L]
+  std::vector<double> trace, constant_baseline, corpus_violation_rate;              ///< [L]
 };
 
-/// **Collective**, all of them. Writes PATH.partial with every rank, flushes, fsyncs, renames: a file that exists under its name is complete.
-/// Throws the same Error on every rank, with advice for locks and permissions; PATH is then as it was before, and PATH.partial is removed.
+/// **Collective**, all of them. Writes PATH.partial with every rank, reads it back, flushes, fsyncs, renames: a file that exists under its
+/// name is complete. Throws the same Error on every rank, with advice for locks, permissions and full disks; PATH is then as it was before,
+/// and PATH.partial is removed. PATH.lock is held meanwhile: a second writer is refused, what a killed run left behind is replaced.
+/// `file` must be the same on every rank; the attributes, names and small tables are taken from the root's.
 void write_counts(const Communicator& comm, const std::string& path, const CountsFile& file, const Provenance& provenance);
 /// `hellinger`: H to be stored as /hellinger, or null.
 void write_geometry(const Communicator& comm, const std::string& path, const GeometryFile& file, const DistributedMatrix* hellinger,
@@ -83,8 +87,8 @@ void write_sweep(const Communicator& comm, const std::string& path, const Sweep&
 /// **Collective.** The sweep as CSV, one line a cell: length,dimension,encoding,raw,scaled,...; same care as the HDF5 files.
 void write_sweep_csv(const Communicator& comm, const std::string& path, const Sweep& sweep);
 
-/// **Collective**, all of them. Every rank gets the same value. Throws the same Error on every rank: no such file, not one of ours (attribute
-/// format), of a newer format_version, a dataset missing or of the wrong shape.
+/// **Collective**, all of them. Every rank gets the same value. Throws the same Error on every rank: no such file, not one of ours
+/// (attribute format), of a newer format_version, a dataset missing or of the wrong shape.
 CountsFile read_counts(const Communicator& comm, const std::string& path);
 GeometryFile read_geometry(const Communicator& comm, const std::string& path);
 StressFile read_stress(const Communicator& comm, const std::string& path);
