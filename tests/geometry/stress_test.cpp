@@ -145,6 +145,41 @@ TEST(Stress, PearsonOfAlmostConstantDistancesKeepsItsDigits) {
   EXPECT_NEAR(columns.pearson[0], expected, 1e-8);
 }
 
+TEST(Stress, ScaledStressOfANearlyPerfectFitKeepsItsDigits) {
+  const Index m = 20;
+  const PositionCounts counts = synthetic::drifting_counts(m, 10, 0.7, 3);
+  const SquareRootDistributions s = square_root_distributions(counts, m, {});
+  std::vector<std::int32_t> positions;
+  const reference::Matrix h = reference::distances(reference::square_roots(counts, m, {}, positions));
+  Coordinates x{.rows = m, .columns = s.column_count, .stored = s.column_count};
+  x.values.assign(static_cast<std::size_t>(m * s.column_count), 0.0);
+  for (Index i = 0; i < m; ++i) {
+    for (Index e = s.row_begin[static_cast<std::size_t>(i)]; e < s.row_end[static_cast<std::size_t>(i)]; ++e) {
+      // S itself but for a ripple: scaled stress is about 1e-14, where 1 - (...) has two digits.
+      x.values[static_cast<std::size_t>(i + s.column[static_cast<std::size_t>(e)] * m)] =
+          s.value[static_cast<std::size_t>(e)] * (1 + 1e-7 * std::sin(static_cast<double>(e)));
+    }
+  }
+  const Index columns = x.columns;
+  const StressColumns stress = sweep(world(), s, {request("x", x, {static_cast<std::int32_t>(columns)})})[0];
+  // The definition in a form without cancellation, sum (alpha* D - H)^2 / sum H^2.
+  const reference::Matrix d = reference::distances(leading(x, columns));
+  reference::Real dd = 0, dh = 0, hh = 0, expected = 0;
+  const auto over_pairs = [&](auto add) {
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      for (std::size_t j = i + 1; j < d.size(); ++j) add(d[i][j], h[i][j]);
+    }
+  };
+  over_pairs([&](reference::Real a, reference::Real b) {
+    dd += a * a;
+    dh += a * b;
+    hh += b * b;
+  });
+  over_pairs([&](reference::Real a, reference::Real b) { expected += (dh / dd * a - b) * (dh / dd * a - b) / hh; });
+  EXPECT_LT(expected, 1e-13L);
+  EXPECT_NEAR(stress.scaled[0], static_cast<double>(expected), 1e-5 * static_cast<double>(expected));
+}
+
 TEST(Stress, ProgressIsCalledEquallyOftenOnEveryRank) {
   const SquareRootDistributions s = square_root_distributions(synthetic::drifting_counts(50, 10, 0.5, 9), 50, {});
   Index calls = 0, last = 0, all = 0;
