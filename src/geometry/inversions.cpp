@@ -74,7 +74,7 @@ POSGEOM_SIMD static Count count_seen(const std::uint32_t* rank, const std::uint3
     const std::uint32_t own_word = rank[place] / word_bits;
     const std::uint32_t own_block = own_word / block_words;
     bits[own_word] |= std::uint64_t{1} << rank[place] % word_bits;
-    std::uint16_t* in_block = seen_in_block + own_block * block_words;
+    std::uint16_t* in_block = seen_in_block + std::size_t{own_block} * block_words;
     const std::uint16_t* step = steps[own_word % block_words].data();
     for (std::uint32_t k = 0; k < block_words; ++k) in_block[k] = static_cast<std::uint16_t>(in_block[k] + step[k]);
     for (std::uint32_t k = 0; k <= own_block; k += lanes) {

@@ -131,11 +131,6 @@ Index unwritten_bytes(hid_t file) {
   return bytes;
 }
 
-void allocate_together(hid_t file) {
-  for_each_dataset(file, [](hid_t) {});  // opening does it
-  flush(file);
-}
-
 Handle open_to_read(const std::string& path) {
   return {checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "opening", -1, path), H5Fclose};
 }

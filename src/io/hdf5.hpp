@@ -97,16 +97,14 @@ Handle create_in_memory(const std::string& path);
 std::vector<char> file_image(hid_t file);
 /// The bytes of the datasets that have no storage yet: they add so much to the file.
 Index unwritten_bytes(hid_t file);
-/// **Collective.** Gives every dataset its storage, and brings that to the disk: whatever fails after this, the file's own structure is
-/// written, and closing it cannot fail for it (a failed H5Fclose makes HDF5 crash at the end of the program).
-void allocate_together(hid_t file);
 Handle open_to_read(const std::string& path);
 /// **Collective.** An existing file, to be written by all ranks.
 Handle open_to_write_together(const Communicator& comm, const std::string& path);
 /// **Collective.** Everything written so far to the disk.
 void flush(hid_t file);
 
-/// A contiguous dataset, without storage until it is written, or opened by several ranks. Groups on the way are created.
+/// A contiguous dataset, without storage until it is written, or opened by several ranks (a collective call then). Groups on the way are
+/// created.
 Handle create_dataset(hid_t file, const std::string& name, hid_t type, std::span<const Index> shape);
 Handle open_dataset(hid_t file, const std::string& name);
 std::vector<Index> shape_of(hid_t dataset);

@@ -93,7 +93,8 @@ void PartialFile::reserve(Index bytes) {
   do {
     result = ::fallocate(partial_.number(), 0, 0, bytes);
   } while (result != 0 && errno == EINTR);
-  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) throw system_error("reserving space for", name_for(path_), errno);
+  if (result != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) result = ::ftruncate(partial_.number(), bytes);
+  if (result != 0) throw system_error("reserving space for", name_for(path_), errno);
 }
 
 void PartialFile::sync() {

@@ -24,7 +24,8 @@ class PartialFile {
 
   /// Appends to PATH.partial.
   void write(std::span<const char> bytes) { write_all(partial_, name_for(path_), bytes); }
-  /// Sets disk space aside, so that a full disk or quota shows before the work; where the file system can.
+  /// Makes the file so large, and sets disk space aside where the file system can: a full disk, a quota or a limit shows now, on one rank.
+  /// Later, HDF5 could not close the file, and a failed H5Fclose makes it crash at the end of the program.
   void reserve(Index bytes);
   /// Brings what was written so far to the disk, so that other nodes see it.
   void sync();

@@ -82,7 +82,6 @@ void write_store(const Communicator& comm, const std::string& path, std::string_
       const std::string name = PartialFile::name_for(path);
       collective(comm, doing, [&] { expect_visible(name, comm.rank()); });
       hdf5::Handle file = collective(comm, doing, [&] { return hdf5::open_to_write_together(comm, name); });
-      collective(comm, doing, [&] { hdf5::allocate_together(file); });
       SharedWriter writer(comm, file, SharedWriter::Pass::write);
       fill(writer);
       collective(comm, doing, [&] { hdf5::flush(file); });

@@ -151,8 +151,10 @@ TEST(Stress, ScaledStressOfANearlyPerfectFitKeepsItsDigits) {
   const SquareRootDistributions s = square_root_distributions(counts, m, {});
   std::vector<std::int32_t> positions;
   const reference::Matrix h = reference::distances(reference::square_roots(counts, m, {}, positions));
-  Coordinates x{.rows = m, .columns = s.column_count, .stored = s.column_count};
-  x.values.assign(static_cast<std::size_t>(m * s.column_count), 0.0);
+  Coordinates x{.rows = m,
+                .columns = s.column_count,
+                .stored = s.column_count,
+                .values = std::vector<double>(static_cast<std::size_t>(m * s.column_count))};
   for (Index i = 0; i < m; ++i) {
     for (Index e = s.row_begin[static_cast<std::size_t>(i)]; e < s.row_end[static_cast<std::size_t>(i)]; ++e) {
       // S itself but for a ripple: scaled stress is about 1e-14, where 1 - (...) has two digits.

@@ -220,7 +220,6 @@ TEST(Pieces, AnySizeOfPieceWritesTheSame) {
     barrier(world());
     {
       const hdf5::Handle file = hdf5::open_to_write_together(world(), path);
-      hdf5::allocate_together(file);
       for (const auto pass : {io::SharedWriter::Pass::write, io::SharedWriter::Pass::compare}) {
         io::SharedWriter writer(world(), file, pass, piece);
         writer.vector("/a/vector", std::span<const std::int64_t>(values));
