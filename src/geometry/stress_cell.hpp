@@ -22,7 +22,7 @@ struct StressCell {
 
 /// All NaN: the encoding is undefined at this dimension.
 StressCell undefined_cell();
-/// `h_variation`: sum (H - mean H)^2. Undefined denominators as in theory.md.
+/// `h_variation`: sum (H - mean H)^2. Undefined denominators: see StressTable.
 StressCell finish_cell(const CellSums& sums, const HellingerSummary& summary, double h_variation);
 void append(StressColumns& columns, const StressCell& cell);
 

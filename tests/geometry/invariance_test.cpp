@@ -2,7 +2,7 @@
 
 #include "stress_fixture.hpp"
 
-/// The same numbers for every rank count, in theory.md's sense: against one rank alone.
+/// The same numbers for every rank count as on one rank alone: eigenvalues to n eps lambda_1, tables to 1e-12 max(1, |value|).
 namespace posgeom {
 namespace {
 

@@ -92,7 +92,7 @@ inline ViolationCount violations(const std::vector<std::int32_t>& position, cons
   return count;
 }
 
-/// The definitions of theory.md where no denominator vanishes.
+/// The definitions, where no denominator vanishes.
 inline Stress stress(const std::vector<std::int32_t>& position, const Matrix& d, const Matrix& h) {
   Real n = 0, sd = 0, sh = 0, dd = 0, hh = 0, dh = 0, difference = 0;
   Stress result;

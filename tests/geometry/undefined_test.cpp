@@ -2,7 +2,7 @@
 
 #include "stress_fixture.hpp"
 
-/// theory.md, "Undefined cases, defined".
+/// Every undefined case has its defined answer (StressTable).
 namespace posgeom {
 namespace {
 

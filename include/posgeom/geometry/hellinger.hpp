@@ -38,7 +38,7 @@ struct SquareRootDistributions {
 /// The first `length` positions of `counts`. Throws Error where no position is kept.
 SquareRootDistributions square_root_distributions(const PositionCounts& counts, Index length, const HellingerOptions& options);
 
-/// tr B = sum |S_i|^2 - m |mean row|^2 (theory.md fact 3), from the sparse rows alone.
+/// tr B = sum |S_i|^2 - m |mean row|^2; m tr B = sum_{i<j} H_ij^2, from the sparse rows alone.
 double gram_trace(const SquareRootDistributions& s);
 
 /// B = (J S)(J S)' (m x m, m = s.row_count()), from centred panels of `s`: a rank-k update a panel, no communication.

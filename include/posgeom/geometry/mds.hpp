@@ -7,7 +7,7 @@
 
 namespace posgeom {
 
-/// The eigenvalues of B and what follows from them (theory.md, "Stress and what stands beside it").
+/// The eigenvalues of B and what follows from them.
 struct Spectrum {
   std::vector<double> eigenvalues;              ///< descending, negative rounding kept, [m]
   Index rank = 0;                               ///< eigenvalues above the tolerance
@@ -41,8 +41,8 @@ struct Mds {
   double orthogonality = 0;
 };
 
-/// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by theory.md's
-/// rule. Equal rows of `s` get equal bits.
+/// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by
+/// fix_sign(). Equal rows of `s` get equal bits.
 /// Solver: pdsyevd on the block-cyclic B; or dual, by (J S)'(J S), V_eff x V_eff, on the root alone, then made orthogonal to the last
 /// digits of the small eigenvalues too: the same bits for every rank count, at m V_eff^2 + O(V_eff^3) on one rank. Its residual and
 /// orthogonality are those of the leading pairs that count for the rank, in units of max(m, V_eff) eps. automatic takes dual where V_eff <

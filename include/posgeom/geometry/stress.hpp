@@ -28,7 +28,9 @@ struct HellingerSummary {
 /// **Collective.** H by tiles, anchors dealt to the ranks in blocks; sums compensated, so that the rank count does not show.
 HellingerSummary summarize_hellinger(const Communicator& comm, const SquareRootDistributions& s);
 
-/// Stress of E encodings at D dimensions; tables are [E][D], row-major. Undefined cases: theory.md, "Undefined cases, defined".
+/// Stress of E encodings at D dimensions; tables are [E][D], row-major. Undefined cases:
+/// sum H^2 = 0: raw is 0 if all D = 0, else +inf. A zero denominator: NaN. No pairs, no triples: separation, violation rate NaN. An
+/// encoding that is undefined at d: all NaN.
 struct StressTable {
   std::vector<std::int32_t> dimensions;     ///< [D] ascending
   std::vector<std::string> encoding_names;  ///< [E]
