@@ -5,9 +5,6 @@
 
 namespace posgeom {
 
-/// Above this many columns the V_eff x V_eff matrix and its workspace do not belong on one rank.
-inline constexpr Index dual_limit = 20000;
-
 /// Eigenpairs of B = (J S)(J S)' by way of (J S)'(J S).
 struct DualPairs {
   std::vector<double> values;  ///< descending, [m]; exact zeros beyond V_eff

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "posgeom/geometry/mds.hpp"
 #include "posgeom/linalg/block_cyclic.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/linalg/process_grid.hpp"
@@ -50,7 +51,9 @@ StageNeed embed_need(const CorpusEstimate& corpus, Index n, const GridShape& sha
   const Index workspace = pdsyevd_workspace(n, block, shape.rows, shape.columns);
   need.bytes += (3 * local_rows * local_columns + workspace) * double_bytes;
   if (workspace > lp64_limit) {
-    need.limit = fmt::format("pdsyevd's workspace of {} doubles passes the 32-bit limit {}", workspace, lp64_limit);
+    const Index ranks = smallest_pdsyevd_ranks(n, block);
+    need.limit = fmt::format("pdsyevd's workspace of {} doubles passes the 32-bit limit {}; {}", workspace, lp64_limit,
+                             ranks > 0 ? fmt::format("{} ranks stay below it", ranks) : "no rank count stays below it");
   } else if (local_rows * local_columns > lp64_limit) {
     need.limit = fmt::format("a local matrix of {} elements passes the 32-bit limit {}", local_rows * local_columns, lp64_limit);
   }
@@ -73,8 +76,8 @@ StageNeed stress_need(const Config& config, const CorpusEstimate& corpus, Index 
 LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes) {
   LengthPlan plan;
   plan.length = length;
-  plan.dual = config.geometry.solver == Solver::dual ||
-              (config.geometry.solver == Solver::automatic && corpus.vocab_size > 0 && corpus.vocab_size < length);
+  plan.dual = config.geometry.solver == Solver::dual || (config.geometry.solver == Solver::automatic && corpus.vocab_size > 0 &&
+                                                         corpus.vocab_size < length && corpus.vocab_size <= dual_limit);
   const auto needs = [&](int rank_count) {
     const GridShape shape = nearest_square_shape(rank_count);
     return std::vector<StageNeed>{count_need(corpus, length), embed_need(corpus, length, shape, config.geometry.block_size, plan.dual),
@@ -101,10 +104,11 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
   report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s",
                           static_cast<double>(memory_bytes) / mebibyte,
                           config.geometry.memory_bytes > 0 ? " (--memory)" : " (this node's share; give --memory for another one)"));
-  report.line(fmt::format(
-      "vocabulary {}{}, tokens {}{}", corpus.vocab_size > 0 ? std::to_string(corpus.vocab_size) : "unknown (give --vocab-size)",
-      corpus.estimated ? " (estimated from a sample)" : "", corpus.token_count > 0 ? std::to_string(corpus.token_count) : "unknown",
-      corpus.token_count > 0 ? " (estimated from a sample)" : ""));
+  const auto known = [](Index value, bool estimated, const char* unknown) {
+    return value > 0 ? fmt::format("{}{}", value, estimated ? " (estimated from a sample)" : "") : std::string(unknown);
+  };
+  report.line(fmt::format("vocabulary {}, tokens {}", known(corpus.vocab_size, corpus.vocab_estimated, "unknown (give --vocab-size)"),
+                          known(corpus.token_count, corpus.tokens_estimated, "unknown")));
   for (const Index length : config.lengths) {
     const LengthPlan need = plan_length(config, corpus, length, ranks, memory_bytes);
     std::string line = fmt::format("n={:<8}", length);
@@ -117,7 +121,7 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
       line += ": does not fit";
     }
     line += need.smallest_ranks > 0 ? fmt::format("; smallest rank count that does: {}", need.smallest_ranks)
-                                    : "; no rank count does (the count table is on every rank)";
+                                    : "; no rank count does: what every rank holds whole is too large";
     report.line(line);
     for (const StageNeed& stage : need.stages) {
       if (!stage.limit.empty()) report.line("  32-bit limit: " + stage.limit);

@@ -62,9 +62,10 @@ CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
   Index shared[] = {tokens, done, total, types};
   broadcast(comm, std::span<Index>(shared));
   const double factor = shared[1] > 0 ? std::max(1.0, static_cast<double>(shared[2]) / static_cast<double>(shared[1])) : 1;
+  estimate.tokens_estimated = factor > 1;
   estimate.token_count = static_cast<Index>(static_cast<double>(shared[0]) * factor);
   if (built && estimate.vocab_size == 0) {
-    estimate.estimated = factor > 1;
+    estimate.vocab_estimated = factor > 1;
     const double growth = kind == TokenizerKind::whitespace ? std::pow(factor, heaps_exponent) : 1;
     estimate.vocab_size = static_cast<Index>(static_cast<double>(shared[3]) * growth);
   }

@@ -150,6 +150,7 @@ class Surroundings(Case):
     def test_plan_names_limits_before_a_job_is_queued(self):
         text = self.succeed("plan", "--lengths", "33000", "--vocab-size", "50000", "--ranks", "1", "--memory", "512G")
         self.assertIn("32-bit limit", text)
+        self.assertIn("2 ranks stay below it", text)
         self.assertIn("does not fit", text)
         text = self.succeed("plan", "--lengths", "200000", "--vocab-size", "300000", "--ranks", "4", "--memory", "4T")
         self.assertIn("32-bit limit", text)

@@ -12,7 +12,7 @@ LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty) {
   config.stress.choice = StressOptions::Dimensions::listed;
   config.stress.dims = {1, 64};
   config.stress.encodings = {{"mds", "", ""}};
-  return plan_length(config, {v, 0, false}, n, ranks, memory);
+  return plan_length(config, {v, 0, false, false}, n, ranks, memory);
 }
 
 bool crosses_a_limit(const LengthPlan& plan) {
@@ -46,6 +46,7 @@ TEST(Plan, MemoryOf64BitProductsDoesNotWrap) {
 TEST(Plan, SmallVocabulariesTakeTheDualProblem) {
   EXPECT_TRUE(plan_for(7682, 17, 1).dual);
   EXPECT_FALSE(plan_for(128, 30522, 1).dual);
+  EXPECT_FALSE(plan_for(40000, 30522, 1).dual);
   EXPECT_LT(plan_for(7682, 17, 1).stages[1].bytes, Index{1} << 28);
 }
 

@@ -26,6 +26,9 @@ struct Encoding {
   double at(Index i, Index j) const { return j < stored ? values[static_cast<std::size_t>(i + j * rows)] : 0.0; }
 };
 
+/// Above so many columns the V_eff x V_eff matrix of the dual problem and its workspace do not belong on one rank.
+inline constexpr Index dual_limit = 20000;
+
 struct MdsOptions {
   Solver solver = Solver::automatic;
   Index components = 0;  ///< k; 0: all

@@ -28,7 +28,8 @@ struct LengthPlan {
 struct CorpusEstimate {
   Index vocab_size = 0;
   Index token_count = 0;
-  bool estimated = false;  ///< from a sample, not known
+  bool vocab_estimated = false;  ///< from a sample, not known
+  bool tokens_estimated = false;
 };
 
 /// Needs of one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.
