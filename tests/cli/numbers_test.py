@@ -1,11 +1,12 @@
 """The whole pipeline against tests/cli/reference.py, and the same numbers from every rank count."""
+import contextlib
 import random
 
 import h5py
 import numpy as np
 
 import reference
-from harness import Case
+from harness import DATA, SOURCE, Case
 
 MEASURES = ("raw", "scaled", "scale", "violation_rate", "min_separation", "pearson")
 
@@ -130,17 +131,38 @@ class EveryRankCount(Case):
 
 
 class TheTwoLines(Case):
-    """What README shows a trainer."""
+    """The README's own lines for a trainer, run as they stand there."""
 
     def test_rows_are_positions_and_columns_components(self):
-        self.write("corpus.txt", "\n".join(made_up_text()) + "\n")
-        self.succeed("run", "--corpus", "corpus.txt", "--lengths", "16", "--dims", "4", "--out", "out")
-        d = 4
-        f = h5py.File(self.folder / "out/geometry-16.h5"); p = f["encoding"][:, :d]
-        self.assertEqual(p.shape, (16, 4))
-        np.testing.assert_allclose((p**2).sum(axis=0), f["eigenvalues"][:4], rtol=1e-10)
-        self.assertEqual(f["position"].shape, (16,))
-        f.close()
+        readme = (SOURCE / "README.md").read_text().splitlines()
+        lines = [line.strip() for line in readme if line.strip().startswith(("f = h5py.File(", 'p = f["encoding"]'))]
+        self.assertEqual(len(lines), 2, lines)
+        self.succeed("run", "--config", SOURCE / "configs/quickstart-kjv.ini", "--corpus", DATA / "kjv.txt.xz", "--out", "posgeom-out/kjv", ranks=2)
+        names = {"h5py": h5py}
+        with contextlib.chdir(self.folder):
+            exec("\n".join(lines), names)  # noqa: S102: the README's text is what is tested
+        p, d = names["p"], names["d"]
+        self.assertEqual(p.shape, (names["f"]["position"].shape[0], d))
+        np.testing.assert_allclose((p**2).sum(axis=0), names["f"]["eigenvalues"][:d], rtol=1e-10)
+        names["f"].close()
+
+
+class MoreRanksThanRows(Case):
+    def test_one_two_and_three_positions(self):
+        self.write("corpus.txt", "a b b\na c b\nb c b\n")
+        for ranks, n in ((8, 1), (8, 2), (7, 3)):
+            for solver in ("pdsyevd", "dual"):
+                out = f"{solver}-{n}"
+                self.succeed("run", "--corpus", "corpus.txt", "--lengths", n, "--dims", "1,2,3,4", "--solver", solver, "--write-hellinger", "--out", out,
+                             ranks=ranks, timeout=60)
+                with h5py.File(self.folder / out / f"geometry-{n}.h5") as f:
+                    self.assertEqual(f.attrs["rank"], {1: 0, 2: 1, 3: 2}[n])
+                    self.assertEqual(f["hellinger"].shape, (n, n))
+                    self.assertFalse(np.isnan(f["encoding"][()]).any())
+                    if n == 1:
+                        self.assertEqual(list(f["eigenvalues"][()]), [0])
+                with h5py.File(self.folder / out / f"stress-{n}.h5") as f:
+                    self.assertLess(f["raw"][0, -1], 1e-25)
 
 
 class StageByStage(Case):
