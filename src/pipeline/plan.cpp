@@ -21,6 +21,8 @@ constexpr Index process_bytes = Index{48} << 20;
 constexpr Index reduction_buffer_bytes = (Index{1} << 22) * double_bytes;
 constexpr Index most_ranks = Index{1} << 20;
 
+double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
 /// Nonzero (position, token) counts cannot exceed the table's cells or the tokens.
 Index nonzeros(const CorpusEstimate& corpus, Index length) {
   const Index cells = length * std::max<Index>(corpus.vocab_size, 1);
@@ -96,13 +98,33 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
   return plan;
 }
 
+void require_memory(const Communicator& comm, const Config& config, const PositionCounts& counts) {
+  const Index memory_bytes = all_reduce(comm, memory_limit(comm, config.geometry.memory_bytes), Reduction::minimum);
+  std::vector<Token> types = counts.token;
+  std::sort(types.begin(), types.end());
+  const Index used = std::unique(types.begin(), types.end()) - types.begin();
+  const CorpusEstimate corpus{used, std::ssize(counts.token), false, false};
+  const bool drops = config.positions.unreached == Unreached::drop;
+  collective(comm, "planning the memory", [&] {
+    for (const Index length : config.lengths) {
+      const LengthPlan need =
+          plan_length(config, corpus, drops ? std::min(length, counts.longest_document) : length, comm.size(), memory_bytes);
+      for (const StageNeed& stage : need.stages) {
+        if (stage.stage == "count" || stage.bytes <= memory_bytes) continue;
+        throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank, more than the {:.0f} MiB that --memory allows; {}", length,
+                                stage.stage, mebibytes(stage.bytes), mebibytes(memory_bytes),
+                                need.smallest_ranks > 0 ? fmt::format("{} ranks with as much do", need.smallest_ranks)
+                                                        : "no rank count helps: use fewer or smaller --dims, or a smaller length"));
+      }
+    }
+  });
+}
+
 void plan(const Communicator& comm, const Config& config, StageReport& report) {
   const CorpusEstimate corpus = estimate_corpus(comm, config);
   const int ranks = config.plan_ranks > 0 ? config.plan_ranks : comm.size();
-  const Index memory_bytes = config.geometry.memory_bytes > 0 ? config.geometry.memory_bytes : memory_share(comm);
-  constexpr double mebibyte = 1024.0 * 1024.0;
-  report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s",
-                          static_cast<double>(memory_bytes) / mebibyte,
+  const Index memory_bytes = memory_limit(comm, config.geometry.memory_bytes);
+  report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s", mebibytes(memory_bytes),
                           config.geometry.memory_bytes > 0 ? " (--memory)" : " (this node's share; give --memory for another one)"));
   const auto known = [](Index value, bool estimated, const char* unknown) {
     return value > 0 ? fmt::format("{}{}", value, estimated ? " (estimated from a sample)" : "") : std::string(unknown);
@@ -112,8 +134,7 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
   for (const Index length : config.lengths) {
     const LengthPlan need = plan_length(config, corpus, length, ranks, memory_bytes);
     std::string line = fmt::format("n={:<8}", length);
-    for (const StageNeed& stage : need.stages)
-      line += fmt::format(" {} {:.0f} MiB", stage.stage, static_cast<double>(stage.bytes) / mebibyte);
+    for (const StageNeed& stage : need.stages) line += fmt::format(" {} {:.0f} MiB", stage.stage, mebibytes(stage.bytes));
     line += need.dual ? ", dual" : ", pdsyevd";
     if (need.fits) {
       line += ": fits";

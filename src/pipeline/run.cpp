@@ -1,11 +1,13 @@
 #include "posgeom/pipeline/run.hpp"
 
+#include "posgeom/pipeline/plan.hpp"
 #include "posgeom/pipeline/summary.hpp"
 
 namespace posgeom {
 
 void run(const StageContext& context) {
   const auto [counts, corpus_fingerprint] = count_stage(context);
+  require_memory(context.comm, context.config, counts);
   for (const Index length : context.config.lengths) {
     check_stop(context);
     const SquareRootDistributions s = distributions_at(context, counts, length);
@@ -22,6 +24,7 @@ void count(const StageContext& context) { count_stage(context); }
 
 void embed(const StageContext& context) {
   const auto [counts, corpus_fingerprint] = read_counted_corpus(context);
+  require_memory(context.comm, context.config, counts);
   for (const Index length : context.config.lengths) {
     check_stop(context);
     const SquareRootDistributions s = distributions_at(context, counts, length);
@@ -31,6 +34,7 @@ void embed(const StageContext& context) {
 
 void stress(const StageContext& context) {
   const auto [counts, corpus_fingerprint] = read_counted_corpus(context);
+  require_memory(context.comm, context.config, counts);
   for (const Index length : context.config.lengths) {
     check_stop(context);
     const SquareRootDistributions s = distributions_at(context, counts, length);

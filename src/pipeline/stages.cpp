@@ -120,7 +120,7 @@ CountedCorpus count_stage(const StageContext& context) {
   }
   CountOptions options;
   options.length = longest(config);
-  options.memory_bytes = config.geometry.memory_bytes > 0 ? config.geometry.memory_bytes : memory_share(context.comm);
+  options.memory_bytes = memory_limit(context.comm, config.geometry.memory_bytes);
   CountsFile file;
   file.counts = count_positions(context.comm, corpus, options, count_progress(context));
   collective(context.comm, "counting", [&] {

@@ -7,8 +7,7 @@ import numpy as np
 from harness import Case, command
 import subprocess
 
-RUN_NOWHERE = ("run", "--lengths", "8", "--dims", "1,2")
-RUN = (*RUN_NOWHERE, "--out", "out")
+RUN = ("run", "--lengths", "8", "--dims", "1,2", "--out", "out")
 
 
 class Usage(Case):
@@ -71,6 +70,7 @@ class BadInput(Case):
             ((*good, "--encodings", "file:gone.npy"), "gone.npy"),
             ((*good, "--encodings", "file:table.npy"), "table.npy"),
             ((*good, "--encodings", "mds", "--memory", "100"), "--memory"),
+            ((*good, "--lengths", "3000", "--unreached", "uniform", "--solver", "pdsyevd", "--memory", "100M"), "--memory"),
             ((*good, "--min-count", "1000"), "position"),
             ((*good, "--out", "good.txt/out"), "--out"),
         )
@@ -78,9 +78,10 @@ class BadInput(Case):
     def test_one_line_at_one_and_three_ranks(self):
         for k, (arguments, word) in enumerate(self.cases()):
             for ranks in (1, 3):
-                out = () if "--out" in arguments else ("--out", f"out-{k}-{ranks}")
+                options = {"--lengths": "8", "--dims": "1,2", "--out": f"out-{k}-{ranks}"}
+                defaults = [part for pair in options.items() if pair[0] not in arguments for part in pair]
                 with self.subTest(arguments=arguments, ranks=ranks):
-                    self.assertIn(word, self.error_line(*RUN_NOWHERE, *out, *arguments, ranks=ranks, timeout=60))
+                    self.assertIn(word, self.error_line("run", *defaults, *arguments, ranks=ranks, timeout=60))
 
     def test_a_table_that_is_too_short(self):
         self.write("good.txt", "a b c\nb c a\n")

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "posgeom/counts/position_counts.hpp"
 #include "posgeom/mpi/communicator.hpp"
 #include "posgeom/pipeline/config.hpp"
 #include "posgeom/pipeline/stage_report.hpp"
@@ -34,6 +35,10 @@ struct CorpusEstimate {
 
 /// Needs of one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.
 LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes);
+
+/// **Collective.** Throws Error (usage) on every rank where a length of the configuration cannot be embedded and scored with these counts
+/// in the memory that this rank may use, before anything large is allocated; names the stage, the memory and the rank count that would do.
+void require_memory(const Communicator& comm, const Config& config, const PositionCounts& counts);
 
 /// **Collective.** The command: memory a rank for every stage and length, limits, and the smallest rank count that fits. Nothing is
 /// counted: sizes and a sample of the corpus are read. Throws the same Error on every rank for unreadable files.
