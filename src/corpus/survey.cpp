@@ -17,7 +17,7 @@
 namespace posgeom {
 namespace {
 
-constexpr Index sample_bytes = 64 * 1024;
+constexpr Index sample_bytes = Index{64} * 1024;
 
 Index size_of(const std::string& path) {
   std::error_code error;

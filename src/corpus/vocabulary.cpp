@@ -89,7 +89,7 @@ std::vector<std::string> read_vocabulary(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) {
     throw Error(fmt::format("the vocabulary --vocab {}: {}", path, error ? error.message() : "it is not a regular file"));
   }
-  CorpusFile file{path, static_cast<Index>(std::filesystem::file_size(path)), is_compressed(path)};
+  const CorpusFile file{path, static_cast<Index>(std::filesystem::file_size(path)), is_compressed(path)};
   CorpusOptions lines;
   lines.format = Format::text;
   RecordReader records(lines, file, {0, std::numeric_limits<Index>::max()});

@@ -29,7 +29,8 @@ std::vector<double> pair_distances(Index lags, const std::vector<double>& w, Ind
 }
 
 std::vector<double> undefined(Index lags) {
-  return std::vector<double>(static_cast<std::size_t>(lags), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> distances(static_cast<std::size_t>(lags), std::numeric_limits<double>::quiet_NaN());
+  return distances;
 }
 
 /// The rotary head dimension at d, 0 where rope is undefined there.

@@ -26,7 +26,7 @@ double variation(std::span<const double> column) {
 }  // namespace
 
 CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
-    : request_(&request), x_(&std::get<Coordinates>(request.encoding.form)), rows_(rows) {
+    : x_(&std::get<Coordinates>(request.encoding.form)), rows_(rows) {
   expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
   for (const std::int32_t d : request.dimensions) {
     expects(d >= 1, "dimensions from 1");

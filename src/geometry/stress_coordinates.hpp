@@ -28,7 +28,6 @@ class CoordinateSweep {
   template <class Body>
   void for_widths(Index first, Index count, Index j_begin, std::span<double> squared, Body body) const;
 
-  const StressRequest* request_;
   const Coordinates* x_;
   Index rows_;
   std::vector<Index> cell_of_dimension_;  ///< -1: undefined

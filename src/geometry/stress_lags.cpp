@@ -32,7 +32,7 @@ ViolationCount count_with_gaps(const Communicator& comm, const LagSums& lags, Vi
 }  // namespace
 
 LagSums::LagSums(std::span<const std::int32_t> positions) : positions_(positions) {
-  const auto lags = static_cast<std::size_t>(positions.back() - positions.front() + 1);
+  const auto lags = static_cast<std::size_t>(Index{positions.back()} - positions.front() + 1);
   pairs_.resize(lags);
   h_.resize(lags);
   h_squared_.resize(lags);
