@@ -43,7 +43,7 @@ FileMatrix read_hdf5(const std::string& path, const std::string& dataset) {
 void expect_finite(const FileMatrix& matrix, const std::string& path) {
   for (std::size_t k = 0; k < matrix.values.size(); ++k) {
     if (std::isfinite(matrix.values[k])) continue;
-    const Index place = static_cast<Index>(k);
+    const auto place = static_cast<Index>(k);
     throw Error(fmt::format("reading {}: the entry in row {}, column {} (from 0) is {}, expected finite numbers", path,
                             place / matrix.columns, place % matrix.columns, matrix.values[k]));
   }

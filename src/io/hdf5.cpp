@@ -124,7 +124,7 @@ Index unwritten_bytes(hid_t file) {
   for_each_dataset(file, [&](hid_t dataset) {
     if (H5Dget_storage_size(dataset) != 0) return;
     const Handle type(checked(H5Dget_type(dataset), "laying out", dataset), H5Tclose);
-    Index size = static_cast<Index>(H5Tget_size(type));
+    auto size = static_cast<Index>(H5Tget_size(type));
     for (const Index extent : shape_of(dataset)) size *= extent;
     bytes += size;
   });

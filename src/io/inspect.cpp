@@ -37,7 +37,7 @@ std::vector<Index> columns_to_show(Index count) {
 /// "2.5 MB"
 std::string bytes_text(Index bytes) {
   constexpr std::array units{"bytes", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1000 && unit + 1 < units.size()) value /= 1000, ++unit;
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.3g} {}", value, units[unit]);

@@ -27,6 +27,7 @@ std::string type_text(hid_t type) {
 
 std::string shape_text(const std::vector<Index>& shape) {
   std::vector<std::string> extents;
+  extents.reserve(shape.size());
   for (const Index extent : shape) extents.push_back(extent < 0 ? "any" : std::to_string(extent));
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }

@@ -54,10 +54,11 @@ std::string name_of_blas() {
 
 double best_dgemm_flops() {
   constexpr int k = 512;
+  constexpr std::size_t elements = std::size_t{k} * k;
   constexpr int repetitions = 4;  // the first one sets up the library's buffers
-  const std::vector<double> a(k * k, 0.5);
-  const std::vector<double> b(k * k, 0.25);
-  std::vector<double> c(k * k, 0.0);
+  const std::vector<double> a(elements, 0.5);
+  const std::vector<double> b(elements, 0.25);
+  std::vector<double> c(elements, 0.0);
   const double one = 1.0;
   const double zero = 0.0;
   double shortest = std::numeric_limits<double>::infinity();
