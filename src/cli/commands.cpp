@@ -103,7 +103,7 @@ const std::vector<Command>& commands() {
        "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
        {"corpus", "sequences", "geometry", "stress", "plan"},
        plan_command},
-      {"inspect", "FILE...: a readable summary of files that posgeom wrote", {}, inspect_command},
+      {"inspect", "FILE...: a readable summary of files that posgeom wrote", {"none"}, inspect_command},
   };
   return table;
 }

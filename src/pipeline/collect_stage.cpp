@@ -50,6 +50,12 @@ std::vector<Index> lengths_to_collect(const StageContext& context) {
   return lengths;
 }
 
+/// What a stress file was made from, but for its length: the same in every file of a sweep.
+FingerprintLines without_length(FingerprintLines lines) {
+  std::erase_if(lines, [](const std::string& line) { return line.rfind("length=", 0) == 0; });
+  return lines;
+}
+
 /// Puts one length's table into its row of the sweep.
 void insert(Sweep& sweep, std::size_t row, const StressTable& table) {
   const auto to = measures_of(sweep);
@@ -75,6 +81,7 @@ Sweep collect_stage(const StageContext& context) {
   const std::vector<Index> lengths = lengths_to_collect(context);
   std::vector<StressTable> tables;
   FingerprintLines lines;
+  FingerprintLines first_made_from;
   std::string corpus_fingerprint;
   Sweep sweep;
   sweep.lengths = lengths;
@@ -83,10 +90,14 @@ Sweep collect_stage(const StageContext& context) {
     const std::string path = stress_path(context.config, length);
     StressFile file = read_stress(context.comm, path);
     const Provenance provenance = read_provenance(context.comm, path).value();
+    const FingerprintLines made_from = without_length(split_lines(provenance.fingerprint_lines));
+    if (tables.empty()) first_made_from = made_from;
     collective(context.comm, "collecting", [&] {
-      if (!corpus_fingerprint.empty() && provenance.corpus_fingerprint != corpus_fingerprint) {
+      const std::string difference = first_difference(first_made_from, made_from);
+      if (!difference.empty()) {
         throw Error(
-            fmt::format("{} comes from another corpus than the other stress files of its directory; give each corpus its own --out", path));
+            fmt::format("{} and {} do not belong together ({}); delete the outdated one with its geometry file, or give each its own --out",
+                        stress_path(context.config, lengths.front()), path, difference));
       }
     });
     corpus_fingerprint = provenance.corpus_fingerprint;

@@ -38,7 +38,7 @@ const std::vector<Option>& option_table() {
       {"output", "out", 'o', "posgeom-out", false, "output directory"},
       {"output", "force", 0, "off", true, "replace results that are there"},
       {"output", "resume", 0, "on", true, "reuse finished stages of the same corpus and options (--resume=off: refuse)"},
-      {"output", "partial", 0, "off", true, "collect: go on where a length of --lengths is missing"},
+      {"output", "partial", 0, "off", true, "collect: all stress files that are there, even where one of --lengths is missing"},
       {"output", "progress", 0, "auto", false, "auto, bar, log (a line a minute), none"},
       {"output", "preset", 0, "none", false,
        "none, paper (= unreached uniform, rope-head-dim 64, alibi-heads 12, random-kind normal, noise none)"},

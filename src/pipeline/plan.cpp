@@ -26,7 +26,8 @@ double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 10
 /// Nonzero (position, token) counts cannot exceed the table's cells or the tokens.
 Index nonzeros(const CorpusEstimate& corpus, Index length) {
   const Index cells = length * std::max<Index>(corpus.vocab_size, 1);
-  return corpus.token_count > 0 ? std::min(cells, corpus.token_count) : cells;
+  const bool bounded = corpus.token_count > 0 && corpus.token_certainty != Certainty::at_least;
+  return bounded ? std::min(cells, corpus.token_count) : cells;
 }
 
 StageNeed count_need(const CorpusEstimate& corpus, Index length) {
@@ -64,10 +65,12 @@ StageNeed embed_need(const CorpusEstimate& corpus, Index n, const GridShape& sha
 
 StageNeed stress_need(const Config& config, const CorpusEstimate& corpus, Index n) {
   const bool listed = config.stress.choice == StressOptions::Dimensions::listed;
-  const Index widest = listed ? config.stress.dims.back() : n;
+  const Index most =
+      corpus.vocab_size > 0 && corpus.vocab_certainty != Certainty::at_least ? std::min(n, corpus.vocab_size) : n;  // of the rank
+  const Index widest = listed ? config.stress.dims.back() : config.stress.choice == StressOptions::Dimensions::all ? n : most;
   Index columns = 0;  // of the encodings that are held as coordinates
   for (const EncodingSpec& spec : config.stress.encodings) {
-    if (spec.name == "mds") columns += 2 * std::min(widest, n);
+    if (spec.name == "mds") columns += 2 * std::min(widest, most);
     if (spec.name == "random" || !spec.path.empty()) columns += widest;
   }
   return {"stress", process_bytes + sparse_bytes(corpus, n) + n * columns * double_bytes, ""};
@@ -103,7 +106,7 @@ void require_memory(const Communicator& comm, const Config& config, const Positi
   std::vector<Token> types = counts.token;
   std::sort(types.begin(), types.end());
   const Index used = std::unique(types.begin(), types.end()) - types.begin();
-  const CorpusEstimate corpus{used, std::ssize(counts.token), false, false};
+  const CorpusEstimate corpus{used, std::ssize(counts.token)};
   const bool drops = config.positions.unreached == Unreached::drop;
   collective(comm, "planning the memory", [&] {
     for (const Index length : config.lengths) {
@@ -126,11 +129,13 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
   const Index memory_bytes = memory_limit(comm, config.geometry.memory_bytes);
   report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s", mebibytes(memory_bytes),
                           config.geometry.memory_bytes > 0 ? " (--memory)" : " (this node's share; give --memory for another one)"));
-  const auto known = [](Index value, bool estimated, const char* unknown) {
-    return value > 0 ? fmt::format("{}{}", value, estimated ? " (estimated from a sample)" : "") : std::string(unknown);
+  const auto known = [](Index value, Certainty certainty, const char* unknown) {
+    if (value <= 0) return std::string(unknown);
+    return fmt::format("{}{}{}", certainty == Certainty::at_least ? "at least " : "", value,
+                       certainty == Certainty::exact ? "" : " (from a sample)");
   };
-  report.line(fmt::format("vocabulary {}, tokens {}", known(corpus.vocab_size, corpus.vocab_estimated, "unknown (give --vocab-size)"),
-                          known(corpus.token_count, corpus.tokens_estimated, "unknown")));
+  report.line(fmt::format("vocabulary {}, tokens {}", known(corpus.vocab_size, corpus.vocab_certainty, "unknown (give --vocab-size)"),
+                          known(corpus.token_count, corpus.token_certainty, "unknown: counts are taken as dense, an upper bound")));
   for (const Index length : config.lengths) {
     const LengthPlan need = plan_length(config, corpus, length, ranks, memory_bytes);
     std::string line = fmt::format("n={:<8}", length);
@@ -141,8 +146,14 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
     } else {
       line += ": does not fit";
     }
-    line += need.smallest_ranks > 0 ? fmt::format("; smallest rank count that does: {}", need.smallest_ranks)
-                                    : "; no rank count does: what every rank holds whole is too large";
+    if (need.smallest_ranks > 0) {
+      line += fmt::format("; smallest rank count that does: {}", need.smallest_ranks);
+    } else {
+      const auto largest = std::max_element(need.stages.begin(), need.stages.end(),
+                                            [](const StageNeed& x, const StageNeed& y) { return x.bytes < y.bytes; });
+      line += fmt::format("; no rank count does, {} holds most of its part on every rank ({})", largest->stage,
+                          largest->stage == "stress" ? "encodings: fewer --dims" : "counts: a smaller length");
+    }
     report.line(line);
     for (const StageNeed& stage : need.stages) {
       if (!stage.limit.empty()) report.line("  32-bit limit: " + stage.limit);

@@ -6,7 +6,9 @@
 namespace posgeom {
 
 void run(const StageContext& context) {
+  check_encoding_files(context, 0);
   const auto [counts, corpus_fingerprint] = count_stage(context);
+  check_encoding_files(context, positions_needed(context.config, counts));
   require_memory(context.comm, context.config, counts);
   for (const Index length : context.config.lengths) {
     check_stop(context);
@@ -34,6 +36,7 @@ void embed(const StageContext& context) {
 
 void stress(const StageContext& context) {
   const auto [counts, corpus_fingerprint] = read_counted_corpus(context);
+  check_encoding_files(context, positions_needed(context.config, counts));
   require_memory(context.comm, context.config, counts);
   for (const Index length : context.config.lengths) {
     check_stop(context);

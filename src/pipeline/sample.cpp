@@ -30,6 +30,7 @@ CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
   Index done = 0;
   Index total = 0;
   Index types = 0;
+  bool ended = false;
   collective(comm, "sampling the corpus", [&] {
     if (!comm.is_root()) return;
     DocumentReader reader(corpus, 0, 1);
@@ -37,7 +38,7 @@ CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
     std::unordered_set<std::string> seen;
     std::string text;
     std::vector<std::string_view> units;
-    while (tokens < sample_tokens && reader.next(batch)) {
+    while (tokens < sample_tokens && !(ended = !reader.next(batch))) {
       if (!built) {
         tokens += std::ssize(batch.tokens);
         continue;
@@ -59,13 +60,18 @@ CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
     total = reader.bytes_total();
     types = std::ssize(seen);
   });
-  Index shared[] = {tokens, done, total, types};
+  Index shared[] = {tokens, done, total, types, ended ? 1 : 0};
   broadcast(comm, std::span<Index>(shared));
-  const double factor = shared[1] > 0 ? std::max(1.0, static_cast<double>(shared[2]) / static_cast<double>(shared[1])) : 1;
-  estimate.tokens_estimated = factor > 1;
+  // How much of a compressed file a sample has seen is not known: what was seen is a lower bound.
+  const bool compressed = std::any_of(corpus.files.begin(), corpus.files.end(), [](const CorpusFile& file) { return file.compressed; });
+  const Certainty certainty = shared[4] != 0 ? Certainty::exact : compressed ? Certainty::at_least : Certainty::estimated;
+  const double factor = certainty == Certainty::estimated && shared[1] > 0
+                            ? std::max(1.0, static_cast<double>(shared[2]) / static_cast<double>(shared[1]))
+                            : 1;
+  estimate.token_certainty = certainty;
   estimate.token_count = static_cast<Index>(static_cast<double>(shared[0]) * factor);
   if (built && estimate.vocab_size == 0) {
-    estimate.vocab_estimated = factor > 1;
+    estimate.vocab_certainty = certainty;
     const double growth = kind == TokenizerKind::whitespace ? std::pow(factor, heaps_exponent) : 1;
     estimate.vocab_size = static_cast<Index>(static_cast<double>(shared[3]) * growth);
   }

@@ -103,8 +103,9 @@ CountedCorpus count_stage(const StageContext& context) {
   const Config& config = context.config;
   context.report.begin("open corpus");
   const Corpus corpus = open_corpus(context.comm, config.corpus);
-  context.report.end(fmt::format("{} file{}, format {}, tokenizer {}, V = {}", corpus.files.size(), corpus.files.size() == 1 ? "" : "s",
-                                 name_of(corpus.options.format), name_of(corpus.options.tokenizer), corpus.vocab_size));
+  const std::string column = corpus.options.format == Format::tsv ? fmt::format(" (column {})", config.corpus.column) : "";
+  context.report.end(fmt::format("{} file{}, format {}{}, tokenizer {}, V = {}", corpus.files.size(), corpus.files.size() == 1 ? "" : "s",
+                                 name_of(corpus.options.format), column, name_of(corpus.options.tokenizer), corpus.vocab_size));
   FingerprintLines lines = corpus.fingerprint_lines;
   lines.emplace_back("sequences=document");
   CountedCorpus result;
@@ -133,6 +134,9 @@ CountedCorpus count_stage(const StageContext& context) {
   write_counts(context.comm, path, file, provenance_of(context, lines, result.corpus_fingerprint));
   result.counts = std::move(file.counts);
   context.report.end(describe(result.counts));
+  if (result.counts.longest_document == 1 && longest(config) > 1) {
+    context.report.line("warning: no document has more than one token, so only one position is reached; are --column and --format right?");
+  }
   return result;
 }
 
@@ -155,6 +159,13 @@ CountedCorpus read_counted_corpus(const StageContext& context) {
 SquareRootDistributions distributions_at(const StageContext& context, const PositionCounts& counts, Index length) {
   return collective(context.comm, "forming the square-root distributions",
                     [&] { return square_root_distributions(counts, length, context.config.positions); });
+}
+
+Index positions_needed(const Config& config, const PositionCounts& counts) {
+  Index needed = std::min(longest(config), counts.length);
+  if (config.positions.unreached != Unreached::drop) return needed;
+  while (needed > 0 && counts.position_total[static_cast<std::size_t>(needed - 1)] < config.positions.min_count) --needed;
+  return needed;
 }
 
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length) {

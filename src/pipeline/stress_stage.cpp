@@ -21,13 +21,22 @@ struct Encodings {
   FingerprintLines file_lines;
 };
 
+/// **Collective.** The matrix of a file encoding; errors name the encoding.
+FileMatrix read_matrix(const StageContext& context, const EncodingSpec& spec) {
+  try {
+    return read_encoding_file(context.comm, spec.path, spec.dataset);
+  } catch (const CollectiveError& error) {
+    throw CollectiveError(fmt::format("option --encodings, {}: {}", spec.name, error.what()), error.kind(), error.rank());
+  }
+}
+
 Encodings make_encodings(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& geometry, Index widest) {
   const StressOptions& stress = context.config.stress;
   Encodings encodings;
   for (const EncodingSpec& spec : stress.encodings) {
     NamedEncoding encoding{spec.name, {}};
     if (!spec.path.empty()) {
-      const FileMatrix matrix = read_encoding_file(context.comm, spec.path, spec.dataset);
+      const FileMatrix matrix = read_matrix(context, spec);
       encodings.file_lines.push_back(
           fmt::format("encoding.{}={:016x}", spec.name, XXH3_64bits(matrix.values.data(), matrix.values.size() * sizeof(double))));
       encoding.form = collective(context.comm, "reading an encoding",
@@ -163,6 +172,20 @@ std::vector<StoredEncoding> encodings_to_store(const StressTable& table, const s
 }
 
 }  // namespace
+
+void check_encoding_files(const StageContext& context, Index rows) {
+  for (const EncodingSpec& spec : context.config.stress.encodings) {
+    if (spec.path.empty()) continue;
+    const FileMatrix matrix = read_matrix(context, spec);
+    collective(context.comm, "checking an encoding", [&] {
+      if (matrix.rows < rows) {
+        throw Error(
+            fmt::format("option --encodings, {}: {} has {} rows, {} positions need one each; give a longer table or smaller --lengths",
+                        spec.name, spec.path, matrix.rows, rows));
+      }
+    });
+  }
+}
 
 StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
                         const GeometryFile& geometry) {

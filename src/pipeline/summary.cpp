@@ -54,8 +54,9 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   const Spectrum& spectrum = geometry.spectrum;
   const StressTable& table = stress.table;
   report.line("");
-  report.line(fmt::format("length {}: {} positions kept ({}), rank {}, trace {:.8g}, mean H {:.8g}", geometry.length,
-                          geometry.position.size(), geometry.unreached, spectrum.rank, spectrum.trace, geometry.mean_hellinger));
+  report.line(fmt::format("length {}: {} position{} kept ({}), rank {}, trace {:.8g}, mean H {:.8g}", geometry.length,
+                          geometry.position.size(), geometry.position.size() == 1 ? "" : "s", geometry.unreached, spectrum.rank,
+                          spectrum.trace, geometry.mean_hellinger));
   std::string leading;
   for (std::size_t k = 0; k < std::min<std::size_t>(6, spectrum.eigenvalues.size()); ++k)
     leading += fmt::format(" {:.6g}", spectrum.eigenvalues[k]);
@@ -67,15 +68,19 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   report_table(report, "violation rate", table, table.violation_rate);
   report.line(fmt::format("  an encoding with all distances equal has scaled stress {:.6g} (constant baseline)", table.constant_baseline));
   if (const std::string names = no_better_than_constant(table); !names.empty()) {
-    report.line(fmt::format("  no better than that at any d, so they say nothing about order here: {}", names));
+    report.line(fmt::format("  and fit the distances no better than that at any d: {} (for order, see the violation rate)", names));
   }
-  report.line(fmt::format(
-      "  H falls where it should grow with |i-j| in {:.2f} % of the corpus's own triples (the monotonicity conjecture's premise)",
-      100 * table.corpus_violation_rate));
+  if (table.dimensions.size() > most_columns) {
+    report.line(fmt::format("  {} of {} dimensions are shown; all are in the stress file", most_columns, table.dimensions.size()));
+  }
   report.line(
-      "  raw stress of a fixed encoding mostly reflects its scale; finite counts alone make every reached position look independent, so "
-      "the rank");
-  report.line("  is not evidence of order (noise analysis: a later version)");
+      fmt::format("  in {:.2f} % of the triples the nearer position is the one farther away in H (violation rate of the corpus itself;",
+                  100 * table.corpus_violation_rate));
+  report.line("  the conjecture that training makes an encoding monotone presumes 0 %)");
+  if (spectrum.rank > 0 && spectrum.rank + 1 == std::ssize(geometry.position)) {
+    report.line(
+        "  the rank is the largest possible: finite counts alone make every position look independent, so it is no evidence of order");
+  }
   report.line("");
 }
 

@@ -86,7 +86,22 @@ class BadInput(Case):
     def test_a_table_that_is_too_short(self):
         self.write("good.txt", "a b c\nb c a\n")
         np.save(self.folder / "short.npy", np.zeros((2, 4)))
-        self.assertIn("short.npy", self.error_line(*RUN, "--corpus", "good.txt", "--encodings", "file:short.npy"))
+        for unreached in ("drop", "uniform"):
+            line = self.error_line(*RUN, "--corpus", "good.txt", "--encodings", "mds,mine=file:short.npy", "--unreached", unreached)
+            self.assertIn("short.npy", line)
+            self.assertIn("mine", line)
+            self.assertFalse((self.folder / "out/geometry-8.h5").exists(), "found only after the embedding")
+
+    def test_a_missing_table_is_found_before_counting(self):
+        self.write("good.txt", "a b c\nb c a\n")
+        self.assertIn("mine", self.error_line(*RUN, "--corpus", "good.txt", "--encodings", "mine=file:gone.npy"))
+        self.assertFalse((self.folder / "out/counts.h5").exists())
+
+    def test_a_column_of_labels_is_warned_about(self):
+        self.write("table.tsv", "label\ttext\n1\ta b\n0\tc\n")
+        text = self.succeed(*RUN, "--corpus", "table.tsv", "--format", "tsv", "--header", "--column", "label")
+        self.assertIn("warning: no document has more than one token", text)
+        self.assertIn("column label", text)
 
     def test_unwritable_output(self):
         self.write("good.txt", "a b c\n")

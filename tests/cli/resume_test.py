@@ -79,5 +79,12 @@ class Resume(Case):
         with h5py.File(self.folder / "out/geometry-8.h5") as f:
             self.assertEqual(f["encoding"].shape, (8, 6))
 
+    def test_files_of_different_options_are_not_collected(self):
+        self.succeed("run", "--corpus", "corpus.txt", "--lengths", "4,8", "--dims", "1,2,4", "--out", "out")
+        line = self.error_line("run", "--corpus", "corpus.txt", "--lengths", "8", "--dims", "1,2,4", "--out", "out", "--hellinger-range", "1", "--force")
+        self.assertIn("hellinger-range", line)
+        self.assertIn("stress-4.h5", line)
+        self.assertIn("stress-8.h5", line)
+
     def test_stress_with_other_options_than_embed_is_refused(self):
         self.assertIn("unreached", self.error_line("stress", "--lengths", "8", "--dims", "1,2,4", "--out", "out", "--unreached", "uniform"))

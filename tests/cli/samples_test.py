@@ -30,6 +30,14 @@ class Aligned16S(Case):
                 self.assertAlmostEqual(f["raw"][0, k], GENES_STRESS[d], delta=6e-9 if d < 8 else 6e-12)
 
 
+class Plan(Case):
+    def test_a_sample_of_a_compressed_corpus_is_a_lower_bound(self):
+        text = self.succeed("plan", "--corpus", DATA / "16s_aligned.txt.xz", "--tokenizer", "chars", "--lengths", "7682")
+        self.assertRegex(text, r"vocabulary at least \d+ \(from a sample\), tokens at least \d+ \(from a sample\)")
+        text = self.succeed("plan", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32")
+        self.assertIn("vocabulary 28856, tokens 789634", text)
+
+
 class KingJames(Case):
     def test_against_numpy(self):
         self.succeed("run", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32", "--dims", "1,2,8,32", "--out", "out", ranks=2)

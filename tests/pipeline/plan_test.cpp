@@ -12,7 +12,7 @@ LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty) {
   config.stress.choice = StressOptions::Dimensions::listed;
   config.stress.dims = {1, 64};
   config.stress.encodings = {{"mds", "", ""}};
-  return plan_length(config, {v, 0, false, false}, n, ranks, memory);
+  return plan_length(config, {v, 0}, n, ranks, memory);
 }
 
 bool crosses_a_limit(const LengthPlan& plan) {

@@ -10,8 +10,8 @@ namespace posgeom {
 /// "Open MPI v4.1.4; HDF5 1.10.8"
 std::string library_versions();
 
-/// **Collective.** Bytes that this rank may use: `chosen`, or where that is 0 nine tenths of its node's memory, shared equally by the node's
-/// ranks.
+/// **Collective.** Bytes that this rank may use: `chosen`, or where that is 0 nine tenths of its node's memory, shared equally by the
+/// node's ranks.
 Index memory_limit(const Communicator& comm, Index chosen);
 
 /// Largest resident set of this process so far, bytes.

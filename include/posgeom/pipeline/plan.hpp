@@ -25,12 +25,15 @@ struct LengthPlan {
   Index smallest_ranks = 0;  ///< the smallest rank count that fits; 0: none up to 2^20
 };
 
-/// How many tokens and types there are, as far as is known before reading everything.
+/// How far a number can be trusted.
+enum class Certainty { exact, estimated, at_least };
+
+/// How many tokens and types there are, as far as is known before reading everything; 0: not at all.
 struct CorpusEstimate {
   Index vocab_size = 0;
   Index token_count = 0;
-  bool vocab_estimated = false;  ///< from a sample, not known
-  bool tokens_estimated = false;
+  Certainty vocab_certainty = Certainty::exact;
+  Certainty token_certainty = Certainty::exact;
 };
 
 /// Needs of one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.

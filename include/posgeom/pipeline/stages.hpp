@@ -56,6 +56,13 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
 /// **Collective.** geometry-<n>.h5 as it is, for commands that start there. Throws where it was made with other options.
 GeometryFile read_geometry_for(const StageContext& context, const std::string& corpus_fingerprint, Index length);
 
+/// The rows that a position table must have for the largest length: up to the last position that is kept.
+Index positions_needed(const Config& config, const PositionCounts& counts);
+
+/// **Collective.** Reads every file encoding that is asked for. Throws the same Error on every rank, naming the encoding, where a file
+/// cannot be read or has fewer than `rows` rows: before hours are spent on what it is to be compared with.
+void check_encoding_files(const StageContext& context, Index rows);
+
 /// **Collective.** Stress of every encoding at every dimension, written to stress-<n>.h5. Cells that the file has already are kept.
 StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
                         const GeometryFile& geometry);
