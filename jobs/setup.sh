@@ -9,7 +9,7 @@ build=(build-essential cmake ninja-build pkg-config xz-utils
   openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libhdf5-openmpi-dev
   libopenblas-dev libblis-serial-dev libboost-program-options-dev
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev)
-tests=(libgtest-dev python3-h5py python3-numpy hdf5-tools)
+tests=(libgtest-dev python3-h5py python3-numpy procps)
 
 wanted=("${build[@]}")
 for argument in "$@"; do
