@@ -59,17 +59,18 @@ std::string first_difference(const FingerprintLines& there, const FingerprintLin
   return {};
 }
 
+void require_same(const std::string& path, const FingerprintLines& there, const FingerprintLines& now, const std::string& advice) {
+  const std::string difference = first_difference(there, now);
+  if (!difference.empty()) throw Error(fmt::format("{} was made from something else ({}); {}", path, difference, advice));
+}
+
 bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume) {
   if (force) return false;
   const std::optional<Provenance> provenance = read_provenance(comm, path);
   if (!provenance) return false;
   return collective(comm, "comparing " + path + " with this run", [&] {
     if (!resume) throw Error(fmt::format("{} exists already; give --force to replace it, or another --out", path));
-    const std::string difference = first_difference(split_lines(provenance->fingerprint_lines), now);
-    if (!difference.empty()) {
-      throw Error(
-          fmt::format("{} was made from something else ({}); give another --out to keep it, or --force to replace it", path, difference));
-    }
+    require_same(path, split_lines(provenance->fingerprint_lines), now, keep_or_replace);
     return true;
   });
 }

@@ -232,10 +232,7 @@ GeometryFile read_geometry_for(const StageContext& context, const std::string& c
   collective(context.comm, "comparing the geometry with this run", [&] {
     if (!provenance)
       throw Error(fmt::format("{} is missing; run `posgeom embed` with --lengths {} and the same --out first", path, length));
-    const std::string difference = first_difference(split_lines(provenance->fingerprint_lines), lines);
-    if (!difference.empty()) {
-      throw Error(fmt::format("{} was made from something else ({}); give the same options to stress as to embed", path, difference));
-    }
+    require_same(path, split_lines(provenance->fingerprint_lines), lines, "give the same options to stress as to embed");
   });
   return read_geometry(context.comm, path);
 }

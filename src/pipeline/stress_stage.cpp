@@ -204,10 +204,8 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   }
   const Encodings encodings = make_encodings(context, s, geometry, widest);
   collective(context.comm, "comparing file encodings", [&] {
-    const FingerprintLines now = stress_lines(config, corpus_fingerprint, s.length, encodings.file_lines);
-    const std::string difference = kept_lines.empty() ? std::string() : first_difference(kept_lines, now);
-    if (!difference.empty())
-      throw Error(fmt::format("{} was made from something else ({}); give another --out, or --force to replace it", path, difference));
+    if (kept_lines.empty()) return;
+    require_same(path, kept_lines, stress_lines(config, corpus_fingerprint, s.length, encodings.file_lines), keep_or_replace);
   });
 
   StressFile file;

@@ -24,6 +24,12 @@ std::string line_value(const FingerprintLines& lines, const std::string& key);
 /// start with "encoding." may be missing on one side: an encoding more is no difference.
 std::string first_difference(const FingerprintLines& there, const FingerprintLines& now);
 
+/// Throws Error where first_difference finds one between what PATH was made from and `now`; `advice` says what to do. Not collective.
+void require_same(const std::string& path, const FingerprintLines& there, const FingerprintLines& now, const std::string& advice);
+
+/// What to do about a result of another run that is in the way.
+inline constexpr const char* keep_or_replace = "give another --out to keep it, or --force to replace it";
+
 /// **Collective.** Whether PATH holds a finished result with the same lines, to be reused. False where nothing is there or `force` is set.
 /// Throws the same Error on every rank where another result is there, naming the difference, or where `resume` is off.
 bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume);
