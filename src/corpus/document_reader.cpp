@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "corpus/part_reader.hpp"
-#include "posgeom/corpus/corpus.hpp"
+#include "posgeom/corpus/document_reader.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
@@ -23,31 +23,35 @@ struct DocumentReader::State {
   Index max_tokens;
 };
 
-DocumentReader::DocumentReader(const Corpus& corpus, int rank, int ranks) : state_(std::make_unique<State>(corpus, rank, ranks)) {}
+DocumentReader::DocumentReader(const Corpus& corpus, const ReadOptions&, int rank, int ranks, Sharing, const UnitSet&)
+    : state_(std::make_unique<State>(corpus, rank, ranks)) {}
 DocumentReader::~DocumentReader() = default;
 DocumentReader::DocumentReader(DocumentReader&&) noexcept = default;
 DocumentReader& DocumentReader::operator=(DocumentReader&&) noexcept = default;
 
+void TokenBatch::clear() { *this = {}; }
+
 bool DocumentReader::next(TokenBatch& batch) {
-  batch.tokens.clear();
-  batch.offsets.assign(1, 0);
+  batch.clear();
   Record record;
   for (Index text_bytes = 0;
-       std::ssize(batch.tokens) < batch_tokens && batch.document_count() < batch_documents && text_bytes < batch_text_bytes;
+       std::ssize(batch.wide) < batch_tokens && std::ssize(batch.pieces) < batch_documents && text_bytes < batch_text_bytes;
        text_bytes += std::ssize(record.text)) {
     if (!state_->records.next(record)) break;
+    const Index begin = std::ssize(batch.wide);
     try {
-      state_->tokenizer->encode(record.text, batch.tokens);
+      state_->tokenizer->encode(record.text, batch.wide);
     } catch (const Error& error) {
       throw Error(fmt::format("tokenising {}: {}", state_->records.place(), error.what()), error.kind());
     }
-    const Index begin = batch.offsets.back();
-    if (state_->max_tokens > 0 && std::ssize(batch.tokens) - begin > state_->max_tokens) {
-      batch.tokens.resize(static_cast<std::size_t>(begin + state_->max_tokens));
+    if (state_->max_tokens > 0 && std::ssize(batch.wide) - begin > state_->max_tokens) {
+      batch.wide.resize(static_cast<std::size_t>(begin + state_->max_tokens));
     }
-    batch.offsets.push_back(std::ssize(batch.tokens));
+    batch.pieces.push_back({begin, std::ssize(batch.wide)});
   }
-  return batch.document_count() > 0;
+  batch.unit_ends = true;
+  batch.own_tokens = batch.token_count();
+  return !batch.pieces.empty();
 }
 
 Index DocumentReader::bytes_done() const { return state_->records.bytes_done(); }

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 
 namespace posgeom::io {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "io/broadcast.hpp"
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "io/npy.hpp"
 #include "io/posix.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "posgeom/linalg/distributed_matrix.hpp"
 
 namespace posgeom::io {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "io/shared_writer.hpp"
 #include "posgeom/io/store.hpp"
 

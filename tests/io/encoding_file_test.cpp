@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "io/known_files.hpp"
 #include "io/npy.hpp"
 #include "io/support.hpp"

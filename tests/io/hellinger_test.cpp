@@ -1,4 +1,4 @@
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "io/known_files.hpp"
 #include "io/support.hpp"
 

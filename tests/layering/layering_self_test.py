@@ -66,7 +66,7 @@ class Layering(unittest.TestCase):
     def test_hdf5_header(self):
         self.refuses("src/io/x.cpp", "#include <hdf5.h>\n", 1, "hdf5.h")
         self.refuses("src/pipeline/x.cpp", "#include <hdf5_hl.h>\n", 1, "hdf5.h")
-        self.accepts({"src/io/hdf5.hpp": HEADER + "#include <hdf5.h>\n"})
+        self.accepts({"src/hdf5/hdf5.hpp": HEADER + "#include <hdf5.h>\n"})
 
     def test_extern_c(self):
         self.refuses("src/linalg/x.cpp", '\n\nextern "C" void pdsyevd_();\n', 3, 'extern "C"')

@@ -1,10 +1,7 @@
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "posgeom/corpus/corpus.hpp"
-#include "posgeom/mpi/communicator.hpp"
 #include "posgeom/types.hpp"
 
 namespace posgeom {
@@ -34,23 +31,5 @@ struct PositionCounts {
     return static_cast<std::size_t>(indptr[static_cast<std::size_t>(i + 1)] - indptr[static_cast<std::size_t>(i)]);
   }
 };
-
-struct CountOptions {
-  Index length = 0;              ///< n: the largest of --lengths
-  Index memory_bytes = 0;        ///< what this rank may use for its table; 0: no limit. A table that needs more is refused before reading
-  Index chunk = Index{1} << 22;  ///< elements of one reduction; also the size of its buffer
-};
-
-/// Called now and then while counting: bytes done and bytes in all on this rank, tokens so far on this rank. May throw to stop.
-using CountProgress = std::function<void(Index bytes_done, Index bytes_total, Index tokens)>;
-
-/// **Collective.** Counts every document of the corpus (mode `document`: position = index in the document, positions >= length are not
-/// counted). Bit-equal for every rank count. Throws the same Error on every rank.
-PositionCounts count_positions(const Communicator& comm, const Corpus& corpus, const CountOptions& options,
-                               const CountProgress& progress = {});
-
-/// **Collective.** The one place where the ranks' tables meet: sums the ranks' dense tables (length x vocab_size, row-major, destroyed)
-/// panel by panel of at most `chunk` elements, and keeps each panel's nonzeros. Fills position_total, indptr, token, count.
-void reduce_counts(const Communicator& comm, std::span<Count> local_table, Index chunk, PositionCounts& counts);
 
 }  // namespace posgeom

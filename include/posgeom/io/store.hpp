@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/counts/position_counts.hpp"
 #include "posgeom/geometry/mds.hpp"
 #include "posgeom/geometry/stress.hpp"
@@ -27,11 +28,14 @@ struct Provenance {
   std::string corpus_fingerprint;
 };
 
+/// counts.h5: each rank has its own positions of the tables.
 struct CountsFile {
-  PositionCounts counts;
-  std::vector<std::string> vocabulary;  ///< empty: not stored
-  std::string sequences = "document";
+  CorpusCounts counts;
+  std::vector<std::string> vocabulary;  ///< empty: not stored; the root's is taken
 };
+
+/// Which of the tables of counts.h5.
+enum class CountsTable { corpus, corpus_half_a, shuffled, shuffled_half_a };
 
 struct GeometryFile {
   Index length = 0;
@@ -89,7 +93,23 @@ void write_sweep_csv(const Communicator& comm, const std::string& path, const Sw
 
 /// **Collective**, all of them. Every rank gets the same value. Throws the same Error on every rank: no such file, not one of ours
 /// (attribute format), of a newer format_version, a dataset missing or of the wrong shape.
-CountsFile read_counts(const Communicator& comm, const std::string& path);
+/// One table, whole, on every rank: positions 0 .. length - 1. Document mode: the first `length` positions of the table that serves all
+/// lengths; else that of /length_<length>. Throws too where the file has no such table, saying which lengths it has.
+PositionCounts read_counts(const Communicator& comm, const std::string& path, Index length, CountsTable table = CountsTable::corpus);
+/// What a counts file holds, without its rows.
+struct CountsSummary {
+  Sequences sequences = Sequences::document;
+  bool split = false, shuffled = false;
+  std::vector<Index> lengths;           ///< document: the one length that the table has; else those of /length_<n>
+  std::vector<Index> shuffled_lengths;  ///< of the shuffle null
+  Index vocab_size = 0, document_count = 0, empty_document_count = 0, token_count = 0, longest_document = 0;
+};
+CountsSummary read_counts_summary(const Communicator& comm, const std::string& path);
+/// A count that is not finished, in a file of its own (format "posgeom count checkpoint"): the tables as in counts.h5, and which units are
+/// done (/units_done [k, 3]: file, first unit, last unit + 1). Read, each rank gets the positions that it owns now.
+void write_count_checkpoint(const Communicator& comm, const std::string& path, const CountCheckpoint& checkpoint,
+                            const Provenance& provenance);
+CountCheckpoint read_count_checkpoint(const Communicator& comm, const std::string& path);
 GeometryFile read_geometry(const Communicator& comm, const std::string& path);
 StressFile read_stress(const Communicator& comm, const std::string& path);
 /// **Collective.** The provenance of any file of ours; nullopt where the file does not exist.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "io/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom::hdf5 {

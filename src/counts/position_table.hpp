@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "posgeom/types.hpp"
+
+namespace posgeom {
+
+/// How often each token stands at each position, on this rank. Fast where runs are long and many begin at the same position: tokens are
+/// gathered into a column a position, and a column is counted into its row while that stays in cache.
+class PositionTable {
+ public:
+  /// `buffer_bytes`: of the columns. Ids are 0 .. vocab_size - 1, positions 0 .. length - 1.
+  PositionTable(Index length, Index vocab_size, Index buffer_bytes);
+  ~PositionTable();
+  PositionTable(PositionTable&&) noexcept;
+  PositionTable& operator=(PositionTable&&) noexcept;
+
+  /// One token a position, from `position` on: a sequence, or a run of one. The ids are in range (the corpus has checked them).
+  void add(Index position, std::span<const std::uint16_t> ids);
+  void add(Index position, std::span<const Token> ids);
+  /// Empties the columns into the rows; before rows are looked at or changed.
+  void flush();
+
+  /// Bytes held: rows, columns, scratch.
+  Index bytes() const;
+  /// Bytes of the rows [first, first + count) alone.
+  Index row_bytes(Index first, Index count) const;
+
+  /// Appends row `position`'s nonzeros, tokens ascending.
+  void append_row(Index position, std::vector<Token>& token, std::vector<Count>& count) const;
+  /// Adds to row `position`; tokens ascending, distinct.
+  void add_row(Index position, std::span<const Token> token, std::span<const Count> count);
+  /// Empties row `position` and frees its memory.
+  void clear_row(Index position);
+
+  /// Bytes of a row with `nonzeros` of them among V tokens, counted from `tokens` tokens: what plan reckons with.
+  static Index bytes_of_row(Index vocab_size, Index nonzeros, Index tokens);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace posgeom
