@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/signals.hpp"
+#include "posgeom/corpus/corpus.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/io/store.hpp"
 #include "posgeom/mpi/collective.hpp"
@@ -70,16 +71,28 @@ void stress_command(const Invocation& invocation) {
 
 void collect_command(const Invocation& invocation) { with_stages(invocation, collect); }
 
+void tokenize_command(const Invocation& invocation) {
+  need_corpus(invocation);
+  with_stages(invocation, tokenize);
+}
+
 void plan_command(const Invocation& invocation) {
   no_files(invocation);
   need_lengths(invocation);
   plan(invocation.comm, invocation.config, invocation.report);
 }
 
+/// **Collective.** A summary of a file of ours or of a token file.
+InspectLines inspect_any(const Communicator& comm, const std::string& path) {
+  const int tokens = collective(comm, "inspecting " + path, [&] { return comm.is_root() && is_token_file(path) ? 1 : 0; });
+  if (all_reduce(comm, tokens, Reduction::maximum) == 0) return inspect_file(comm, path);
+  return collective(comm, "inspecting " + path, [&] { return comm.is_root() ? describe_token_file(path) : InspectLines{}; });
+}
+
 void inspect_command(const Invocation& invocation) {
   if (invocation.files.empty()) throw CollectiveError("inspect: no file given; usage: posgeom inspect FILE...", ErrorKind::usage, 0);
   for (const std::string& path : invocation.files) {
-    const InspectLines lines = inspect_file(invocation.comm, path);
+    const InspectLines lines = inspect_any(invocation.comm, path);
     invocation.report.line(path);
     std::size_t width = 0;
     for (const auto& [what, value] : lines) width = std::max(width, what.size());
@@ -92,18 +105,19 @@ void inspect_command(const Invocation& invocation) {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "the main job: count, embed and stress at every length, collected in one output directory", {}, run_command},
-      {"count", "corpus -> OUT/counts.h5", {"corpus", "sequences", "noise", "output"}, count_command},
+      {"count", "corpus -> OUT/counts.h5", {"corpus", "sequences", "noise", "geometry", "output"}, count_command},
       {"embed",
        "OUT/counts.h5 -> OUT/geometry-<n>.h5 for every length n",
        {"sequences", "positions", "geometry", "stress", "output"},
        embed_command},
       {"stress", "counts and geometry -> OUT/stress-<n>.h5", {"sequences", "positions", "stress", "noise", "output"}, stress_command},
       {"collect", "all stress files of OUT -> OUT/sweep.h5 and OUT/sweep.csv", {"sequences", "output"}, collect_command},
+      {"tokenize", "text -> a token file in OUT, so that text is tokenised once", {"corpus", "tokenize", "output"}, tokenize_command},
       {"plan",
        "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
-       {"corpus", "sequences", "geometry", "stress", "plan"},
+       {"corpus", "sequences", "noise", "geometry", "stress", "plan"},
        plan_command},
-      {"inspect", "FILE...: a readable summary of files that posgeom wrote", {"none"}, inspect_command},
+      {"inspect", "FILE...: a readable summary of files that posgeom wrote, and of token files", {"none"}, inspect_command},
   };
   return table;
 }

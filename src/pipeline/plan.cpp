@@ -18,23 +18,21 @@ namespace {
 constexpr Index double_bytes = 8;
 /// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
 constexpr Index process_bytes = Index{48} << 20;
-constexpr Index reduction_buffer_bytes = (Index{1} << 22) * double_bytes;
 constexpr Index most_ranks = Index{1} << 20;
 
 double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
-/// Nonzero (position, token) counts cannot exceed the table's cells or the tokens.
+/// Nonzero (position, token) counts: no more than the table's cells, the tokens, or the types that so many draws from the sample's
+/// distribution show; equal shares of the tokens for all positions show most.
 Index nonzeros(const CorpusEstimate& corpus, Index length) {
   const Index cells = length * std::max<Index>(corpus.vocab_size, 1);
-  const bool bounded = corpus.token_count > 0 && corpus.token_certainty != Certainty::at_least;
-  return bounded ? std::min(cells, corpus.token_count) : cells;
-}
-
-StageNeed count_need(const CorpusEstimate& corpus, Index length) {
-  constexpr Index bytes_a_nonzero = sizeof(Token) + sizeof(Count);
-  return {"count",
-          process_bytes + length * corpus.vocab_size * double_bytes + reduction_buffer_bytes + nonzeros(corpus, length) * bytes_a_nonzero,
-          ""};
+  if (corpus.token_count == 0 || corpus.token_certainty == Certainty::at_least) return cells;
+  Index most = std::min(cells, corpus.token_count);
+  if (!corpus.unigram.empty()) {
+    const double types = expected_types(corpus.unigram, static_cast<double>(corpus.token_count) / static_cast<double>(length));
+    most = std::min(most, static_cast<Index>(types * static_cast<double>(length)) + 1);
+  }
+  return most;
 }
 
 /// The counts and the square-root distributions stay beside every later stage.
@@ -78,6 +76,22 @@ StageNeed stress_need(const Config& config, const CorpusEstimate& corpus, Index 
 
 }  // namespace
 
+CountOptions count_options_of(const Config& config) {
+  CountOptions options;
+  options.sequences = config.sequences;
+  options.drop_last_block = config.drop_last_block;
+  options.lengths = config.lengths;
+  options.noise = config.noise;
+  return options;
+}
+
+StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ranks, Index memory_bytes) {
+  CountOptions options = count_options_of(config);
+  options.memory_bytes = memory_bytes;
+  const Index tokens = corpus.token_certainty == Certainty::at_least ? 0 : corpus.token_count;
+  return {"count", process_bytes + count_memory(options, corpus.vocab_size, tokens, corpus.unigram, ranks), ""};
+}
+
 LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes) {
   LengthPlan plan;
   plan.length = length;
@@ -85,7 +99,7 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
                                                          corpus.vocab_size < length && corpus.vocab_size <= dual_limit);
   const auto needs = [&](int rank_count) {
     const GridShape shape = nearest_square_shape(rank_count);
-    return std::vector<StageNeed>{count_need(corpus, length), embed_need(corpus, length, shape, config.geometry.block_size, plan.dual),
+    return std::vector<StageNeed>{embed_need(corpus, length, shape, config.geometry.block_size, plan.dual),
                                   stress_need(config, corpus, length)};
   };
   const auto fit = [&](const std::vector<StageNeed>& stages) {
@@ -101,27 +115,42 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
   return plan;
 }
 
-void require_memory(const Communicator& comm, const Config& config, const PositionCounts& counts) {
+void require_memory(const Communicator& comm, const Config& config, const std::vector<LengthNeeds>& needs,
+                    const std::vector<std::string>& stages) {
   const Index memory_bytes = all_reduce(comm, memory_limit(comm, config.geometry.memory_bytes), Reduction::minimum);
-  std::vector<Token> types = counts.token;
-  std::sort(types.begin(), types.end());
-  const Index used = std::unique(types.begin(), types.end()) - types.begin();
-  const CorpusEstimate corpus{used, std::ssize(counts.token)};
   const bool drops = config.positions.unreached == Unreached::drop;
   collective(comm, "planning the memory", [&] {
-    for (const Index length : config.lengths) {
-      const LengthPlan need =
-          plan_length(config, corpus, drops ? std::min(length, counts.longest_document) : length, comm.size(), memory_bytes);
+    for (const LengthNeeds& length : needs) {
+      CorpusEstimate corpus;
+      corpus.vocab_size = length.types;
+      corpus.token_count = length.nonzeros;
+      const Index rows = std::max<Index>(drops ? length.reached : length.length, 1);
+      const LengthPlan need = plan_length(config, corpus, rows, comm.size(), memory_bytes);
       for (const StageNeed& stage : need.stages) {
-        if (stage.stage == "count" || stage.bytes <= memory_bytes) continue;
-        throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank, more than the {:.0f} MiB that --memory allows; {}", length,
-                                stage.stage, mebibytes(stage.bytes), mebibytes(memory_bytes),
+        if (std::find(stages.begin(), stages.end(), stage.stage) == stages.end() || stage.bytes <= memory_bytes) continue;
+        throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank, more than the {:.0f} MiB that --memory allows; {}",
+                                length.length, stage.stage, mebibytes(stage.bytes), mebibytes(memory_bytes),
                                 need.smallest_ranks > 0 ? fmt::format("{} ranks with as much do", need.smallest_ranks)
                                                         : "no rank count helps: use fewer or smaller --dims, or a smaller length"));
       }
     }
   });
 }
+
+namespace {
+
+std::string count_line(const Config& config, const CorpusEstimate& corpus, int ranks, Index memory_bytes) {
+  const auto need_of = [&](Index rank_count) { return count_need(config, corpus, static_cast<int>(rank_count), memory_bytes).bytes; };
+  const Index bytes = need_of(ranks);
+  std::string line = fmt::format("count, {} sequences: {:.0f} MiB: ", name_of(config.sequences), mebibytes(bytes));
+  if (bytes <= memory_bytes) return line + "fits";
+  Index smallest = 1;
+  while (smallest <= most_ranks && need_of(smallest) > memory_bytes) smallest += std::max<Index>(1, smallest / 64);
+  return line + (smallest <= most_ranks ? fmt::format("does not fit; smallest rank count that does: {}", smallest)
+                                        : "does not fit; no rank count does: give more --memory");
+}
+
+}  // namespace
 
 void plan(const Communicator& comm, const Config& config, StageReport& report) {
   const CorpusEstimate corpus = estimate_corpus(comm, config);
@@ -136,6 +165,7 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
   };
   report.line(fmt::format("vocabulary {}, tokens {}", known(corpus.vocab_size, corpus.vocab_certainty, "unknown (give --vocab-size)"),
                           known(corpus.token_count, corpus.token_certainty, "unknown: counts are taken as dense, an upper bound")));
+  if (corpus.vocab_size > 0) report.line(count_line(config, corpus, ranks, memory_bytes));
   for (const Index length : config.lengths) {
     const LengthPlan need = plan_length(config, corpus, length, ranks, memory_bytes);
     std::string line = fmt::format("n={:<8}", length);

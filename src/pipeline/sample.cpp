@@ -4,64 +4,101 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "posgeom/corpus/document_reader.hpp"
 #include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
 namespace {
 
-constexpr Index sample_tokens = Index{1} << 20;
+constexpr Index text_sample_tokens = Index{1} << 20, id_sample_tokens = Index{1} << 22;
 constexpr double heaps_exponent = 0.6;
+
+/// What the beginning of a corpus showed.
+struct Sample {
+  Index tokens = 0, types = 0;
+  Index bytes_done = 0, bytes_total = 0;
+  bool ended = false;
+  std::vector<Count> unigram;
+};
+
+/// The tokens of one batch of text read as bytes: a vocabulary that would be built costs a pass over the corpus, which a plan does not
+/// make.
+class UnitCounter {
+ public:
+  explicit UnitCounter(TokenizerKind kind) : kind_(kind) {}
+
+  Index add(const TokenBatch& batch) {
+    Index tokens = 0;
+    for (const Piece& piece : batch.pieces) {
+      text_.assign(batch.wide.begin() + piece.begin, batch.wide.begin() + piece.end);
+      units_.clear();
+      if (kind_ == TokenizerKind::whitespace) {
+        split_words(text_, units_);
+      } else {
+        split_code_points(text_, units_);
+      }
+      tokens += std::ssize(units_);
+      for (const std::string_view unit : units_) seen_.emplace(unit);
+    }
+    return tokens;
+  }
+  Index types() const { return std::ssize(seen_); }
+
+ private:
+  TokenizerKind kind_;
+  std::unordered_set<std::string> seen_;
+  std::string text_;
+  std::vector<std::string_view> units_;
+};
+
+Sample take_sample(const Corpus& corpus, TokenizerKind built_kind, bool built) {
+  Sample sample;
+  const Index enough = holds_tokens(corpus.options.format) ? id_sample_tokens : text_sample_tokens;
+  DocumentReader reader(corpus, {}, 0, 1);
+  TokenBatch batch;
+  UnitCounter units(built_kind);
+  if (!built) sample.unigram.assign(static_cast<std::size_t>(corpus.vocab_size), 0);
+  while (sample.tokens < enough && !(sample.ended = !reader.next(batch))) {
+    if (built) {
+      sample.tokens += units.add(batch);
+      continue;
+    }
+    sample.tokens += batch.token_count();
+    for (const std::uint16_t id : batch.narrow) ++sample.unigram[id];
+    for (const Token id : batch.wide) ++sample.unigram[static_cast<std::size_t>(id)];
+  }
+  sample.types = units.types();
+  sample.bytes_done = reader.bytes_done();
+  sample.bytes_total = reader.bytes_total();
+  return sample;
+}
 
 }  // namespace
 
 CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
   CorpusEstimate estimate;
-  estimate.vocab_size = config.plan_vocab_size;
+  estimate.vocab_size = config.corpus.vocab_size;
   if (config.corpus.paths.empty()) return estimate;
-  // A vocabulary that is built costs a pass over the corpus, which a plan does not make: the sample is counted in bytes' stead.
   CorpusOptions options = config.corpus;
-  const bool built = options.vocab.empty() && (options.tokenizer == TokenizerKind::whitespace || options.tokenizer == TokenizerKind::chars);
   const TokenizerKind kind = options.tokenizer;
-  if (built) options.tokenizer = TokenizerKind::bytes;
+  bool built = options.vocab.empty() && (kind == TokenizerKind::whitespace || kind == TokenizerKind::chars);
+  built = built && !holds_tokens(sniff_corpus(comm, options));
+  if (built) {
+    options.tokenizer = TokenizerKind::bytes;
+    options.vocab_size = 0;
+    options.ignored_ids.clear();
+  }
   const Corpus corpus = open_corpus(comm, options);
   if (!built) estimate.vocab_size = corpus.vocab_size;
-
-  Index tokens = 0;
-  Index done = 0;
-  Index total = 0;
-  Index types = 0;
-  bool ended = false;
-  collective(comm, "sampling the corpus", [&] {
-    if (!comm.is_root()) return;
-    DocumentReader reader(corpus, 0, 1);
-    TokenBatch batch;
-    std::unordered_set<std::string> seen;
-    std::string text;
-    std::vector<std::string_view> units;
-    while (tokens < sample_tokens && !(ended = !reader.next(batch))) {
-      if (!built) {
-        tokens += std::ssize(batch.tokens);
-        continue;
-      }
-      for (Index k = 0; k < batch.document_count(); ++k) {
-        const auto bytes = batch.document(k);
-        text.assign(bytes.begin(), bytes.end());
-        units.clear();
-        if (kind == TokenizerKind::whitespace) {
-          split_words(text, units);
-        } else {
-          split_code_points(text, units);
-        }
-        tokens += std::ssize(units);
-        for (const std::string_view unit : units) seen.emplace(unit);
-      }
-    }
-    done = reader.bytes_done();
-    total = reader.bytes_total();
-    types = std::ssize(seen);
-  });
-  Index shared[] = {tokens, done, total, types, ended ? 1 : 0};
+  Sample sample = collective(comm, "sampling the corpus", [&] { return comm.is_root() ? take_sample(corpus, kind, built) : Sample{}; });
+  Index shared[] = {sample.tokens, sample.bytes_done, sample.bytes_total, sample.types, sample.ended ? 1 : 0};
   broadcast(comm, std::span<Index>(shared));
+  broadcast_resized(comm, sample.unigram);
+  estimate.unigram = std::move(sample.unigram);
+  if (holds_tokens(corpus.options.format)) {  // the headers say how many
+    for (const CorpusFile& file : corpus.files) estimate.token_count += file.token_count;
+    return estimate;
+  }
   // How much of a compressed file a sample has seen is not known: what was seen is a lower bound.
   const bool compressed = std::any_of(corpus.files.begin(), corpus.files.end(), [](const CorpusFile& file) { return file.compressed; });
   const Certainty certainty = shared[4] != 0 ? Certainty::exact : compressed ? Certainty::at_least : Certainty::estimated;

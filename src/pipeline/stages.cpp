@@ -16,8 +16,6 @@ std::string in_output(const Config& config, const std::string& name) {
   return (std::filesystem::path(config.output.directory) / name).string();
 }
 
-Index longest(const Config& config) { return config.lengths.back(); }
-
 /// The block size, small enough that every process row and column of the grid gets a share of a matrix of order m.
 Index block_size_for(const StageContext& context, Index m) {
   const Index side = std::max(context.grid.rows(), context.grid.columns());
@@ -28,21 +26,6 @@ Index block_size_for(const StageContext& context, Index m) {
 Index components_of(const Config& config, Index rank, Index rows) {
   if (!config.geometry.components_from_dims) return config.geometry.components == 0 ? rows : config.geometry.components;
   return resolve_dimensions(config.stress, rank, rows).back();
-}
-
-CountProgress count_progress(const StageContext& context) {
-  return [&context](Index done, Index total, Index tokens) {
-    if (context.stop_requested && context.stop_requested()) {
-      throw Error("stopped by a signal while counting; start again to count anew", ErrorKind::stopped);
-    }
-    context.report.progress(total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0,
-                            fmt::format("{} tokens on the root", tokens));
-  };
-}
-
-std::string describe(const PositionCounts& counts) {
-  return fmt::format("{} documents, {} tokens, longest {}, V = {}, {} nonzero counts at {} positions", counts.document_count,
-                     counts.token_count, counts.longest_document, counts.vocab_size, counts.token.size(), counts.length);
 }
 
 }  // namespace
@@ -99,73 +82,10 @@ Provenance provenance_of(const StageContext& context, const FingerprintLines& li
   return provenance;
 }
 
-CountedCorpus count_stage(const StageContext& context) {
-  const Config& config = context.config;
-  context.report.begin("open corpus");
-  const Corpus corpus = open_corpus(context.comm, config.corpus);
-  const std::string column = corpus.options.format == Format::tsv ? fmt::format(" (column {})", config.corpus.column) : "";
-  context.report.end(fmt::format("{} file{}, format {}{}, tokenizer {}, V = {}", corpus.files.size(), corpus.files.size() == 1 ? "" : "s",
-                                 name_of(corpus.options.format), column, name_of(corpus.options.tokenizer), corpus.vocab_size));
-  FingerprintLines lines = corpus.fingerprint_lines;
-  lines.emplace_back("sequences=document");
-  CountedCorpus result;
-  result.corpus_fingerprint = fingerprint(lines);
-  context.report.begin("count");
-  const std::string path = counts_path(config);
-  if (is_reusable(context.comm, path, lines, config.output.force, config.output.resume)) {
-    result.counts = read_counts(context.comm, path).counts;
-    if (result.counts.length >= longest(config)) {
-      context.report.end("reused " + path);
-      return result;
-    }
-  }
-  CountOptions options;
-  options.length = longest(config);
-  options.memory_bytes = memory_limit(context.comm, config.geometry.memory_bytes);
-  CountsFile file;
-  file.counts = count_positions(context.comm, corpus, options, count_progress(context));
-  collective(context.comm, "counting", [&] {
-    if (file.counts.token_count == 0) {
-      throw Error(fmt::format("the corpus ({}{}) holds no token in its {} documents; check --corpus, --format and --column",
-                              corpus.files.front().path, corpus.files.size() > 1 ? ", ..." : "", file.counts.document_count));
-    }
-  });
-  if (corpus.vocabulary_built) file.vocabulary = corpus.vocabulary;
-  write_counts(context.comm, path, file, provenance_of(context, lines, result.corpus_fingerprint));
-  result.counts = std::move(file.counts);
-  context.report.end(describe(result.counts));
-  if (result.counts.longest_document == 1 && longest(config) > 1) {
-    context.report.line("warning: no document has more than one token, so only one position is reached; are --column and --format right?");
-  }
-  return result;
-}
-
-CountedCorpus read_counted_corpus(const StageContext& context) {
-  context.report.begin("read counts");
-  const std::string path = counts_path(context.config);
-  CountedCorpus result;
-  result.counts = read_counts(context.comm, path).counts;
-  result.corpus_fingerprint = read_provenance(context.comm, path).value().corpus_fingerprint;
-  collective(context.comm, "reading the counts", [&] {
-    if (result.counts.length < longest(context.config)) {
-      throw Error(fmt::format("{} holds {} positions, --lengths asks for {}; run `posgeom count` with that length first", path,
-                              result.counts.length, longest(context.config)));
-    }
-  });
-  context.report.end(describe(result.counts));
-  return result;
-}
-
-SquareRootDistributions distributions_at(const StageContext& context, const PositionCounts& counts, Index length) {
+SquareRootDistributions distributions_at(const StageContext& context, Index length) {
+  const PositionCounts counts = read_counts(context.comm, counts_path(context.config), length);
   return collective(context.comm, "forming the square-root distributions",
                     [&] { return square_root_distributions(counts, length, context.config.positions); });
-}
-
-Index positions_needed(const Config& config, const PositionCounts& counts) {
-  Index needed = std::min(longest(config), counts.length);
-  if (config.positions.unreached != Unreached::drop) return needed;
-  while (needed > 0 && counts.position_total[static_cast<std::size_t>(needed - 1)] < config.positions.min_count) --needed;
-  return needed;
 }
 
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length) {

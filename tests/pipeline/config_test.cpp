@@ -91,8 +91,25 @@ TEST(Config, EveryBadValueNamesItsOption) {
       {"min-count", "0"},
       {"unreached", "dropped"},
       {"hellinger-range", "2"},
-      {"noise", "all"},
-      {"sequences", "packed"},
+      {"noise", "some"},
+      {"sequences", "stacked"},
+      {"last-block", "maybe"},
+      {"split-by", "paragraph"},
+      {"split-by", "block:0"},
+      {"split-by", "block:x"},
+      {"split-by", "column:"},
+      {"separator", "-2"},
+      {"separator", "4294967296"},
+      {"separator", "eot"},
+      {"ignore-ids", "1,,2"},
+      {"ignore-ids", "-1"},
+      {"vocab-size", "-1"},
+      {"vocab-size", "2147483648"},
+      {"keep-separator", "perhaps"},
+      {"keep-every", "-1"},
+      {"token-file", "parquet"},
+      {"name", ""},
+      {"name", "a/b"},
       {"tokenizer", "sentence"},
       {"format", "pdf"},
       {"solver", "fast"},
@@ -129,6 +146,45 @@ TEST(Config, EveryBadValueNamesItsOption) {
 }
 
 TEST(Config, WordpieceNeedsAVocabulary) { EXPECT_NE(refusal("tokenizer", "wordpiece").find("--vocab"), std::string::npos); }
+
+TEST(Config, SentencepieceNeedsAModel) { EXPECT_NE(refusal("tokenizer", "sentencepiece").find("--vocab"), std::string::npos); }
+
+TEST(Config, TokenizerIsGivenOrNot) {
+  EXPECT_FALSE(config_from(defaults()).corpus.tokenizer_given);
+  EXPECT_EQ(config_from(defaults()).corpus.tokenizer, TokenizerKind::whitespace);
+  EXPECT_TRUE(with("tokenizer", "bytes").corpus.tokenizer_given);
+}
+
+TEST(Config, SeparatorIsARuleNoneOrAnId) {
+  EXPECT_EQ(with("separator", "auto").corpus.separator.choice, Separator::Choice::by_format);
+  EXPECT_EQ(with("separator", "none").corpus.separator.choice, Separator::Choice::none);
+  const Separator given = with("separator", "4294967295").corpus.separator;
+  EXPECT_EQ(given.choice, Separator::Choice::given);
+  EXPECT_EQ(given.id, Index{4294967295});
+}
+
+TEST(Config, SequencesAndNoise) {
+  EXPECT_EQ(config_from(defaults()).sequences, Sequences::document);
+  EXPECT_EQ(with("sequences", "packed").sequences, Sequences::packed);
+  EXPECT_TRUE(with("last-block", "drop").drop_last_block);
+  EXPECT_EQ(with("ignore-ids", "7,3").corpus.ignored_ids, (std::vector<Index>{3, 7}));
+  const Config config = with("noise", "all");
+  EXPECT_TRUE(config.noise.split && config.noise.shuffle);
+  EXPECT_TRUE(with("noise", "split").noise.split);
+  EXPECT_FALSE(with("noise", "split").noise.shuffle);
+  EXPECT_EQ(with("seed", "9").noise.seed, 9U);
+}
+
+TEST(Config, ASplitColumnIsReadOnlyWhereHalvesAre) {
+  OptionValues values = defaults();
+  values["split-by"] = {"column:source"};
+  EXPECT_EQ(config_from(values).corpus.split_column, "");
+  values["noise"] = {"split"};
+  EXPECT_EQ(config_from(values).corpus.split_column, "source");
+  EXPECT_EQ(config_from(values).noise.split_by, SplitBy::column);
+  values["split-by"] = {"block:12"};
+  EXPECT_EQ(config_from(values).noise.block, 12);
+}
 
 TEST(Preset, PaperIsWhatTheInterfaceSays) {
   const OptionValues paper = preset_values("paper");

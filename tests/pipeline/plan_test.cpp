@@ -47,12 +47,36 @@ TEST(Plan, SmallVocabulariesTakeTheDualProblem) {
   EXPECT_TRUE(plan_for(7682, 17, 1).dual);
   EXPECT_FALSE(plan_for(128, 30522, 1).dual);
   EXPECT_FALSE(plan_for(40000, 30522, 1).dual);
-  EXPECT_LT(plan_for(7682, 17, 1).stages[1].bytes, Index{1} << 28);
+  EXPECT_LT(plan_for(7682, 17, 1).stages[0].bytes, Index{1} << 28);
 }
 
 TEST(Plan, TooLittleMemoryDoesNotFit) {
   EXPECT_FALSE(plan_for(4096, 50000, 2, Index{1} << 28).fits);
   EXPECT_TRUE(plan_for(4096, 5000, 2, Index{1} << 33).fits);
+}
+
+Index counting(Index n, Index v, Index tokens, int ranks, Index memory = plenty, bool split = false) {
+  Config config;
+  config.sequences = Sequences::packed;
+  config.lengths = {n};
+  config.noise.split = split;
+  CorpusEstimate corpus;
+  corpus.vocab_size = v;
+  corpus.token_count = tokens;
+  return count_need(config, corpus, ranks, memory).bytes;
+}
+
+TEST(Plan, CountingTableIsSharedByTheRanks) {
+  constexpr Index memory = Index{8} << 30;
+  const Index one = counting(16384, 131072, 0, 1, memory), sixteen = counting(16384, 131072, 0, 16, memory);
+  EXPECT_GT(one, Index{16384} * 131072 * 4);
+  EXPECT_LT(sixteen, one / 2);
+  EXPECT_GT(sixteen, Index{16384} * 131072 * 4 / 16);
+}
+
+TEST(Plan, CountingFewTokensTakesLittle) {
+  EXPECT_LT(counting(16384, 131072, 1000000, 2), counting(16384, 131072, 0, 2) / 4);
+  EXPECT_GT(counting(1024, 50000, 100000000, 1, plenty, true), counting(1024, 50000, 100000000, 1));
 }
 
 }  // namespace

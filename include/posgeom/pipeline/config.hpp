@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "posgeom/corpus/corpus.hpp"
+#include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/geometry/encodings.hpp"
 #include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/io/token_file_writer.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/pipeline/option_table.hpp"
 
@@ -44,20 +46,29 @@ struct OutputOptions {
   bool force = false;
   bool resume = true;
   bool partial = false;
+  double keep_seconds = 600;  ///< while counting, what is done is kept so often; 0: at a signal only
   Progress progress = Progress::automatic;
+};
+
+struct TokenizeOptions {
+  TokenFileKind kind = TokenFileKind::megatron;
+  std::string name;  ///< of the files in the output directory, without .bin
 };
 
 /// Everything that a command is told, parsed and checked once.
 struct Config {
   CorpusOptions corpus;
+  Sequences sequences = Sequences::document;
+  bool drop_last_block = false;  ///< packed: the last, partial block does not count
+  NoiseOptions noise;
   std::vector<Index> lengths;  ///< ascending, distinct
   HellingerOptions positions;
   std::uint64_t seed = 1;
   GeometryOptions geometry;
   StressOptions stress;
   OutputOptions output;
+  TokenizeOptions tokenize;
   int plan_ranks = 0;
-  Index plan_vocab_size = 0;
   OptionValues values;       ///< as typed, defaults filled in
   std::string command_line;  ///< for provenance
   std::string created;       ///< UTC, ISO 8601, when the command started

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "posgeom/counts/position_counts.hpp"
 #include "posgeom/mpi/communicator.hpp"
 #include "posgeom/pipeline/config.hpp"
 #include "posgeom/pipeline/stage_report.hpp"
@@ -25,23 +24,39 @@ struct LengthPlan {
   Index smallest_ranks = 0;  ///< the smallest rank count that fits; 0: none up to 2^20
 };
 
+/// What a length's counts mean for the stages after.
+struct LengthNeeds {
+  Index length = 0;
+  Index nonzeros = 0;   ///< (position, token) counts
+  Index types = 0;      ///< token types that occur
+  Index positions = 0;  ///< rows that a position table must have: up to the last position that is kept
+  Index reached = 0;    ///< positions up to the last that holds a token
+};
 /// How far a number can be trusted.
 enum class Certainty { exact, estimated, at_least };
 
-/// How many tokens and types there are, as far as is known before reading everything; 0: not at all.
+/// What a corpus holds, as far as is known before reading everything; 0: not at all.
 struct CorpusEstimate {
   Index vocab_size = 0;
   Index token_count = 0;
   Certainty vocab_certainty = Certainty::exact;
   Certainty token_certainty = Certainty::exact;
+  std::vector<Count> unigram;  ///< [V] how often each token stands in a sample; empty: not known
 };
 
-/// Needs of one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.
+/// The options of the counting stage; memory_bytes is not set.
+CountOptions count_options_of(const Config& config);
+
+/// Needs of counting, all lengths in one stage, with `ranks` ranks of `memory_bytes` each.
+StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ranks, Index memory_bytes);
+
+/// Needs of embedding and scoring one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.
 LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes);
 
-/// **Collective.** Throws Error (usage) on every rank where a length of the configuration cannot be embedded and scored with these counts
-/// in the memory that this rank may use, before anything large is allocated; names the stage, the memory and the rank count that would do.
-void require_memory(const Communicator& comm, const Config& config, const PositionCounts& counts);
+/// **Collective.** Throws Error (usage) on every rank where one of `stages` ("embed", "stress") does not fit in the memory that this rank
+/// may use at one of the lengths, before anything large is allocated; names the stage, the memory and the rank count that would do.
+void require_memory(const Communicator& comm, const Config& config, const std::vector<LengthNeeds>& needs,
+                    const std::vector<std::string>& stages);
 
 /// **Collective.** The command: memory a rank for every stage and length, limits, and the smallest rank count that fits. Nothing is
 /// counted: sizes and a sample of the corpus are read. Throws the same Error on every rank for unreadable files.

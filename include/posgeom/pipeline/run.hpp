@@ -10,5 +10,6 @@ void count(const StageContext& context);
 void embed(const StageContext& context);
 void stress(const StageContext& context);
 void collect(const StageContext& context);
+void tokenize(const StageContext& context);
 
 }  // namespace posgeom

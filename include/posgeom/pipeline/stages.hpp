@@ -9,6 +9,7 @@
 #include "posgeom/mpi/communicator.hpp"
 #include "posgeom/pipeline/config.hpp"
 #include "posgeom/pipeline/fingerprint.hpp"
+#include "posgeom/pipeline/plan.hpp"
 #include "posgeom/pipeline/stage_report.hpp"
 
 namespace posgeom {
@@ -37,27 +38,30 @@ void make_output_directory(const Communicator& comm, const Config& config);
 /// **Collective.** Throws Error (stopped) on every rank where any rank was asked to stop; everything finished so far is in its file.
 void check_stop(const StageContext& context);
 
-/// Counts, and the fingerprint of the corpus that they come from.
+/// What counts.h5 holds, and the fingerprint of the corpus that it comes from. The rows stay in the file until a length needs them.
 struct CountedCorpus {
-  PositionCounts counts;
+  CountsSummary summary;
   std::string corpus_fingerprint;
 };
 
-/// **Collective.** Opens the corpus, counts it and writes counts.h5; or reuses a counts.h5 of the same corpus that is long enough.
+/// **Collective.** Opens the corpus, counts it and writes counts.h5; or reuses a counts.h5 of the same corpus, counting only what it lacks.
+/// Goes on with an unfinished count (counts-unfinished.h5) of the same corpus and options. After a signal: keeps what is counted there and
+/// throws Error (stopped).
 CountedCorpus count_stage(const StageContext& context);
-/// **Collective.** counts.h5 as it is, for commands that start there. Throws where it is shorter than the largest length.
+/// **Collective.** counts.h5 as it is, for commands that start there. Throws where a length is not in it.
 CountedCorpus read_counted_corpus(const StageContext& context);
 
-/// **Collective.** The square-root distributions of the first `length` positions. Throws the same Error on every rank where none is kept.
-SquareRootDistributions distributions_at(const StageContext& context, const PositionCounts& counts, Index length);
+/// **Collective.** The square-root distributions of one length's positions, from counts.h5. Throws the same Error on every rank where none
+/// is kept.
+SquareRootDistributions distributions_at(const StageContext& context, Index length);
 
 /// **Collective.** Spectrum and encoding at one length, written to geometry-<n>.h5; or reused from there.
 GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s);
 /// **Collective.** geometry-<n>.h5 as it is, for commands that start there. Throws where it was made with other options.
 GeometryFile read_geometry_for(const StageContext& context, const std::string& corpus_fingerprint, Index length);
 
-/// The rows that a position table must have for the largest length: up to the last position that is kept.
-Index positions_needed(const Config& config, const PositionCounts& counts);
+/// **Collective.** Of every length of the configuration, from counts.h5.
+std::vector<LengthNeeds> needs_of_lengths(const StageContext& context, const CountedCorpus& counted);
 
 /// **Collective.** Reads every file encoding that is asked for. Throws the same Error on every rank, naming the encoding, where a file
 /// cannot be read or has fewer than `rows` rows: before hours are spent on what it is to be compared with.
@@ -70,6 +74,9 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
 /// **Collective.** All stress files of the directory as sweep.h5 and sweep.csv. Throws where a length of --lengths is missing, unless
 /// --partial.
 Sweep collect_stage(const StageContext& context);
+
+/// **Collective.** The corpus as a token file in the output directory, and the vocabulary beside it where one was built.
+void tokenize_stage(const StageContext& context);
 
 /// Lines that name what a geometry's, and a stress table's, numbers depend on.
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length);

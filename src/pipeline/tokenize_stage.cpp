@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "posgeom/corpus/document_reader.hpp"
+#include "posgeom/io/token_file_writer.hpp"
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/stages.hpp"
+
+namespace posgeom {
+namespace {
+
+/// Whole documents of one unit.
+struct UnitTokens {
+  std::vector<Token> tokens;
+  std::vector<std::int32_t> lengths;
+  bool corpus_ends = false;
+  bool document_ended = true;
+
+  void add(const TokenBatch& batch) {
+    tokens.insert(tokens.end(), batch.narrow.begin(), batch.narrow.end());
+    tokens.insert(tokens.end(), batch.wide.begin(), batch.wide.end());
+    for (const Piece& piece : batch.pieces) {
+      if (document_ended) lengths.push_back(0);
+      document_ended = piece.ends;
+      lengths.back() += narrow_to_int(piece.size(), "the tokens of a document's piece");
+    }
+  }
+};
+
+/// The next unit of this rank's; nothing where there is none left.
+UnitTokens next_unit(DocumentReader& reader) {
+  UnitTokens unit;
+  TokenBatch batch;
+  while (!batch.unit_ends) {
+    if (!reader.next(batch)) {
+      unit.corpus_ends = true;
+      break;
+    }
+    unit.add(batch);
+  }
+  return unit;
+}
+
+void write_vocabulary(const StageContext& context, const Corpus& corpus, const std::string& path) {
+  collective(context.comm, "writing the vocabulary", [&] {
+    if (!context.comm.is_root() || !corpus.vocabulary_built) return;
+    std::ofstream out(path, std::ios::binary);
+    for (const std::string& entry : corpus.vocabulary) out << entry << '\n';
+    out.close();
+    if (!out) throw Error(fmt::format("writing {}: the disk may be full, or the directory not writable", path));
+  });
+}
+
+}  // namespace
+
+void tokenize_stage(const StageContext& context) {
+  const Config& config = context.config;
+  const Communicator& comm = context.comm;
+  context.report.begin("open corpus");
+  const Corpus corpus = open_corpus(comm, config.corpus);
+  context.report.end(fmt::format("{} files, format {}, V = {}", corpus.files.size(), name_of(corpus.options.format), corpus.vocab_size));
+
+  context.report.begin("tokenize");
+  const std::string prefix = (std::filesystem::path(config.output.directory) / config.tokenize.name).string();
+  // A separator given for a token file is the one to read by; text has none to read.
+  const Index separator = config.tokenize.kind == TokenFileKind::raw && config.corpus.separator.choice == Separator::Choice::given
+                              ? config.corpus.separator.id
+                              : -1;
+  TokenFileWriter writer(comm, prefix, config.tokenize.kind, corpus.vocab_size, separator, config.output.force);
+  DocumentReader reader =
+      collective(comm, "opening the corpus", [&] { return DocumentReader(corpus, {}, comm.rank(), comm.size(), Sharing::in_turn); });
+  for (Index ended = 0; ended < comm.size();) {
+    check_stop(context);
+    const UnitTokens unit = collective(comm, "tokenising", [&] { return next_unit(reader); });
+    writer.append(unit.tokens, unit.lengths);
+    Index sums[] = {unit.corpus_ends ? 1 : 0, reader.bytes_done(), reader.bytes_total()};
+    all_reduce(comm, std::span<Index>(sums));
+    ended = sums[0];
+    context.report.progress(sums[2] > 0 ? static_cast<double>(sums[1]) / static_cast<double>(sums[2]) : 0,
+                            fmt::format("{:.4g} tokens", static_cast<double>(writer.token_count())));
+  }
+  writer.finish();
+  const std::string vocabulary = prefix + ".vocab.txt";
+  write_vocabulary(context, corpus, vocabulary);
+  const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
+  context.report.end(fmt::format("{} documents, {} tokens of {} bytes in {}.bin{}", writer.document_count(), writer.token_count(),
+                                 writer.width(), prefix, megatron ? " and .idx" : ""));
+  const std::string format = megatron ? "megatron" : writer.width() == 2 ? "raw16" : "raw32";
+  context.report.line(fmt::format("read it with --corpus {}.bin --format {} --vocab-size {}{}{}", prefix, format, corpus.vocab_size,
+                                  separator >= 0 ? fmt::format(" --separator {}", separator) : "",
+                                  corpus.vocabulary_built ? "; its vocabulary is " + vocabulary : ""));
+}
+
+}  // namespace posgeom
