@@ -93,6 +93,11 @@ TokenizeOptions tokenize_options(const Values& values) {
   const std::string kind = values.text("token-file");
   if (kind != "megatron" && kind != "raw") refuse("token-file", kind, "megatron or raw");
   tokenize.kind = kind == "raw" ? TokenFileKind::raw : TokenFileKind::megatron;
+  if (values.text("end-of-text") != "none") {
+    tokenize.end_of_text = values.integer("end-of-text", 0, std::numeric_limits<std::uint32_t>::max());
+    if (kind != "raw")
+      refuse("end-of-text", values.text("end-of-text"), "none with --token-file megatron, whose index separates documents");
+  }
   tokenize.name = values.text("name");
   if (tokenize.name.empty() || tokenize.name.find('/') != std::string::npos) refuse("name", tokenize.name, "a file name without folders");
   return tokenize;

@@ -50,7 +50,8 @@ std::string first_difference(const FingerprintLines& there, const FingerprintLin
   for (const std::string& key : keys) {
     const std::string old_value = line_value(there, key);
     const std::string new_value = line_value(now, key);
-    const bool optional = key.rfind("encoding.", 0) == 0 && (old_value.empty() || new_value.empty());
+    const bool addition = key.starts_with("encoding.") || key.starts_with("noise.");
+    const bool optional = addition && (old_value.empty() || new_value.empty());
     if (old_value != new_value && !optional) {
       return fmt::format("{} = {} there, {} now", key, old_value.empty() ? "(nothing)" : old_value,
                          new_value.empty() ? "(nothing)" : new_value);

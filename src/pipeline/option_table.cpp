@@ -59,7 +59,8 @@ const std::vector<Option>& option_table() {
       {"output", "preset", 0, "none", false,
        "none, paper (= unreached uniform, rope-head-dim 64, alibi-heads 12, random-kind normal, noise none)"},
       {"plan", "ranks", 0, "0", false, "plan: for so many ranks (0: those it runs on)"},
-      {"tokenize", "token-file", 0, "megatron", false, "megatron (.bin and .idx) or raw (.bin; --separator ID ends each document)"},
+      {"tokenize", "token-file", 0, "megatron", false, "megatron (.bin and .idx) or raw (.bin)"},
+      {"tokenize", "end-of-text", 0, "none", false, "raw: the id written after each document, or none"},
       {"tokenize", "name", 0, "tokens", false, "name of the files in --out, without .bin"},
   };
   return table;

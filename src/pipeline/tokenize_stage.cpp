@@ -64,10 +64,7 @@ void tokenize_stage(const StageContext& context) {
 
   context.report.begin("tokenize");
   const std::string prefix = (std::filesystem::path(config.output.directory) / config.tokenize.name).string();
-  // A separator given for a token file is the one to read by; text has none to read.
-  const Index separator = config.tokenize.kind == TokenFileKind::raw && config.corpus.separator.choice == Separator::Choice::given
-                              ? config.corpus.separator.id
-                              : -1;
+  const Index separator = config.tokenize.end_of_text;
   TokenFileWriter writer(comm, prefix, config.tokenize.kind, corpus.vocab_size, separator, config.output.force);
   DocumentReader reader =
       collective(comm, "opening the corpus", [&] { return DocumentReader(corpus, {}, comm.rank(), comm.size(), Sharing::in_turn); });

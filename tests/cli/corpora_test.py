@@ -193,7 +193,8 @@ class Tokenize(Case):
             written = []
             for ranks in (1, 2, 3, 4):
                 out = f"{kind}-{ranks}"
-                self.succeed("tokenize", "--corpus", "plain.txt", "--token-file", kind, "--separator", "60000", "--out", out, ranks=ranks)
+                self.succeed("tokenize", "--corpus", "plain.txt", "--token-file", kind, *(("--end-of-text", "60000") if kind == "raw" else ()), "--out",
+                             out, ranks=ranks)
                 written.append({path.name: path.read_bytes() for path in sorted((self.folder / out).iterdir()) if not path.name.endswith(".lock")})
             for other in written[1:]:
                 self.assertEqual(written[0], other)

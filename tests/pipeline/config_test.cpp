@@ -108,6 +108,8 @@ TEST(Config, EveryBadValueNamesItsOption) {
       {"keep-separator", "perhaps"},
       {"keep-every", "-1"},
       {"token-file", "parquet"},
+      {"end-of-text", "-1"},
+      {"end-of-text", "50256"},
       {"name", ""},
       {"name", "a/b"},
       {"tokenizer", "sentence"},

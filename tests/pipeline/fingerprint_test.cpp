@@ -34,6 +34,8 @@ TEST(Difference, NamesTheKeyAndBothValues) {
 TEST(Difference, AnEncodingMoreIsNone) {
   EXPECT_EQ(first_difference({"a=1"}, {"a=1", "encoding.wpe=0f"}), "");
   EXPECT_NE(first_difference({"encoding.wpe=0e"}, {"encoding.wpe=0f"}), "");
+  EXPECT_EQ(first_difference({"a=1", "noise.seed=1"}, {"a=1"}), "");
+  EXPECT_NE(first_difference({"noise.seed=1"}, {"noise.seed=2"}), "");
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ struct OutputOptions {
 
 struct TokenizeOptions {
   TokenFileKind kind = TokenFileKind::megatron;
-  std::string name;  ///< of the files in the output directory, without .bin
+  Index end_of_text = -1;  ///< raw: the id after each document; -1: none
+  std::string name;        ///< of the files in the output directory, without .bin
 };
 
 /// Everything that a command is told, parsed and checked once.

@@ -21,7 +21,7 @@ FingerprintLines split_lines(const std::string& text);
 std::string line_value(const FingerprintLines& lines, const std::string& key);
 
 /// One sentence part about the first key whose value differs ("unreached = uniform there, drop now"); empty where none does. Keys that
-/// start with "encoding." may be missing on one side: an encoding more is no difference.
+/// start with "encoding." or "noise." may be missing on one side: an encoding more, or halves more, is no difference.
 std::string first_difference(const FingerprintLines& there, const FingerprintLines& now);
 
 /// Throws Error where first_difference finds one between what PATH was made from and `now`; `advice` says what to do. Not collective.
