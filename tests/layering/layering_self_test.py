@@ -50,6 +50,13 @@ class Layering(unittest.TestCase):
         self.refuses("src/pipeline/x.cpp", '#include "io/x.hpp"\n', 1, "private header", beside=beside)
         self.accepts({"src/io/x.cpp": '#include "x.hpp"\n', "src/io/y.cpp": '#include "io/x.hpp"\n', **beside})
 
+    def test_a_shared_room_is_open_to_the_rooms_that_it_names(self):
+        beside = {"src/hdf5/hdf5.hpp": HEADER}
+        for path in ("src/corpus/x.cpp", "src/io/x.cpp"):
+            self.accepts({path: '#include "hdf5/hdf5.hpp"\n', **beside})
+        self.refuses("src/counts/x.cpp", '#include "hdf5/hdf5.hpp"\n', 1, "private header", beside=beside)
+        self.refuses("src/linalg/x.cpp", '#include "hdf5/hdf5.hpp"\n', 1, "does not see hdf5", beside=beside)
+
     def test_a_room_that_is_not_there(self):
         self.refuses("src/cli/x.cpp", '#include "posgeom/attic/x.hpp"\n', 1, "in no room")
         self.refuses("src/attic/x.cpp", "", 1, "in no room")
