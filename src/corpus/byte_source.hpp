@@ -28,6 +28,8 @@ class InputFile {
 
   /// As many bytes as there are from `offset`, at most bytes.size(). Throws Error that names the file.
   Index read_at(Index offset, std::span<char> bytes) const;
+  /// These bytes will be read soon, front to back; the system may fetch them meanwhile.
+  void advise(Index offset, Index bytes) const;
   const std::string& path() const { return path_; }
 
  private:

@@ -10,10 +10,17 @@
 namespace posgeom {
 namespace {
 
-constexpr std::array formats{std::pair{Format::automatic, std::string_view("auto")}, std::pair{Format::text, std::string_view("text")},
-                             std::pair{Format::tsv, std::string_view("tsv")}, std::pair{Format::fasta, std::string_view("fasta")}};
+constexpr std::array formats{
+    std::pair{Format::automatic, std::string_view("auto")}, std::pair{Format::text, std::string_view("text")},
+    std::pair{Format::tsv, std::string_view("tsv")},        std::pair{Format::jsonl, std::string_view("jsonl")},
+    std::pair{Format::fasta, std::string_view("fasta")},    std::pair{Format::megatron, std::string_view("megatron")},
+    std::pair{Format::raw16, std::string_view("raw16")},    std::pair{Format::raw32, std::string_view("raw32")},
+    std::pair{Format::llmc, std::string_view("llmc")},      std::pair{Format::datatrove, std::string_view("datatrove")},
+    std::pair{Format::npy, std::string_view("npy")},        std::pair{Format::infinigram, std::string_view("infinigram")},
+    std::pair{Format::hdf5, std::string_view("hdf5")}};
 constexpr std::array tokenizers{std::pair{TokenizerKind::whitespace, std::string_view("whitespace")},
                                 std::pair{TokenizerKind::wordpiece, std::string_view("wordpiece")},
+                                std::pair{TokenizerKind::sentencepiece, std::string_view("sentencepiece")},
                                 std::pair{TokenizerKind::bytes, std::string_view("bytes")},
                                 std::pair{TokenizerKind::chars, std::string_view("chars")}};
 

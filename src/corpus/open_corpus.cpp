@@ -5,6 +5,7 @@
 
 #include "corpus/byte_source.hpp"
 #include "corpus/survey.hpp"
+#include "corpus/token_layout.hpp"
 #include "corpus/vocabulary.hpp"
 #include "posgeom/corpus/corpus.hpp"
 #include "posgeom/error.hpp"
@@ -16,6 +17,8 @@ namespace {
 /// That this rank sees the file that the root saw.
 void check_readable(const CorpusFile& file) {
   const InputFile opened(file.path);
+  if (!file.index_path.empty()) const InputFile index(file.index_path);
+  if (!file.dataset.empty()) return;  // its size is not the file's; who reads it looks again
   std::error_code error;
   const auto bytes = static_cast<Index>(std::filesystem::file_size(file.path, error));
   if (error || bytes != file.bytes) {
@@ -24,12 +27,14 @@ void check_readable(const CorpusFile& file) {
   }
 }
 
-std::shared_ptr<const Tokenizer> make_tokenizer(TokenizerKind kind, const std::vector<std::string>& vocabulary) {
+std::shared_ptr<const Tokenizer> make_tokenizer(TokenizerKind kind, const std::vector<std::string>& vocabulary, const std::string& model) {
   switch (kind) {
     case TokenizerKind::whitespace:
       return whitespace_tokenizer(vocabulary);
     case TokenizerKind::wordpiece:
       return wordpiece_tokenizer(vocabulary);
+    case TokenizerKind::sentencepiece:
+      return sentencepiece_tokenizer(model);
     case TokenizerKind::chars:
       return chars_tokenizer(vocabulary);
     case TokenizerKind::bytes:
@@ -38,18 +43,79 @@ std::shared_ptr<const Tokenizer> make_tokenizer(TokenizerKind kind, const std::v
   return bytes_tokenizer();
 }
 
-std::vector<std::string> fingerprint(const Corpus& corpus, std::vector<std::string> file_lines) {
+/// **Collective.** The corpus's tokenizer, with the vocabulary that it needs. Returns the vocabulary's line of the fingerprint.
+std::string set_tokenizer(const Communicator& comm, Corpus& corpus) {
   const CorpusOptions& options = corpus.options;
-  const std::string vocabulary = corpus.vocabulary_built ? "built" : corpus.vocabulary.empty() ? "none" : hash_of(corpus.vocabulary);
-  std::vector<std::string> lines{
-      fmt::format("format={}", name_of(options.format)),     fmt::format("tokenizer={}", name_of(options.tokenizer)),
-      fmt::format("column={}", corpus.files.front().column), fmt::format("header={}", options.header ? "on" : "off"),
-      fmt::format("max_tokens={}", options.max_tokens),      fmt::format("vocab={}", vocabulary)};
-  lines.insert(lines.end(), std::make_move_iterator(file_lines.begin()), std::make_move_iterator(file_lines.end()));
+  std::string hash = "none", model;
+  if (options.tokenizer == TokenizerKind::sentencepiece) {
+    model = collective(comm, "reading the SentencePiece model", [&] { return comm.is_root() ? read_model(options.vocab) : std::string(); });
+    broadcast_resized(comm, model);
+    hash = hash_of(model);
+  } else if (!options.vocab.empty()) {
+    corpus.vocabulary = collective(comm, "reading the vocabulary",
+                                   [&] { return comm.is_root() ? read_vocabulary(options.vocab) : std::vector<std::string>(); });
+    broadcast_strings(comm, corpus.vocabulary);
+    hash = hash_of(corpus.vocabulary);
+  } else if (options.tokenizer != TokenizerKind::bytes) {
+    corpus.vocabulary = build_vocabulary(comm, corpus);
+    corpus.vocabulary_built = true;
+    hash = "built";
+  }
+  corpus.tokenizer = collective(comm, "making the tokenizer", [&] {
+    try {
+      return make_tokenizer(options.tokenizer, corpus.vocabulary, model);
+    } catch (const Error& error) {
+      throw Error(fmt::format("the vocabulary --vocab {}: {}", options.vocab, error.what()), error.kind());
+    }
+  });
+  return hash;
+}
+
+/// V of text: the tokenizer's, or what was asked for where that is more, so that corpora can share a table.
+Index vocab_size_of_text(const Corpus& corpus) {
+  const Index asked = corpus.options.vocab_size, own = corpus.tokenizer->vocab_size();
+  if (asked == 0 || asked >= own) return std::max(asked, own);
+  throw Error(
+      fmt::format("--vocab-size {} is less than the {} entries of the vocabulary of --tokenizer {}; give at least {}, or leave "
+                  "--vocab-size out",
+                  asked, own, name_of(corpus.options.tokenizer), own));
+}
+
+/// Text has no other ids than its tokenizer's; token files may hold some that are to be ignored for being none.
+void check_ignored_ids(const Corpus& corpus) {
+  for (const Index id : corpus.options.ignored_ids) {
+    if (id >= 0 && id < corpus.vocab_size) continue;
+    throw Error(fmt::format("--ignore-ids {}: there is no such id; --tokenizer {} gives the ids 0 to {}", id,
+                            name_of(corpus.options.tokenizer), corpus.vocab_size - 1));
+  }
+}
+
+std::vector<std::string> fingerprint(const Corpus& corpus, const std::string& vocabulary, std::vector<std::string> file_lines) {
+  const CorpusOptions& options = corpus.options;
+  std::vector<std::string> lines{fmt::format("format={}", name_of(options.format))};
+  if (!holds_tokens(options.format)) {
+    // A JSONL field is known by its name, a TSV column by its number, however it was given.
+    const std::string column = options.format == Format::jsonl ? options.column : std::to_string(corpus.files.front().column);
+    lines.insert(lines.end(), {fmt::format("tokenizer={}", name_of(options.tokenizer)), fmt::format("column={}", column),
+                               fmt::format("header={}", options.header ? "on" : "off")});
+  }
+  lines.push_back(fmt::format("max_tokens={}", options.max_tokens));
+  if (!holds_tokens(options.format)) lines.push_back(fmt::format("vocab={}", vocabulary));
+  for (std::vector<std::string> more : {token_fingerprint_lines(corpus), std::move(file_lines)})
+    lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return lines;
 }
 
 }  // namespace
+
+Format resolve_format(const Communicator& comm, const CorpusOptions& options) {
+  std::vector<std::string> found = collective(comm, "opening the corpus", [&] {
+    check_options(options);
+    return comm.is_root() ? std::vector<std::string>{std::string(name_of(survey(options).format))} : std::vector<std::string>();
+  });
+  broadcast_strings(comm, found);
+  return format_named(found.at(0));
+}
 
 Corpus open_corpus(const Communicator& comm, const CorpusOptions& options) {
   // One rank looks, the others are told: a thousand ranks would otherwise ask the file system the same questions at once.
@@ -67,24 +133,14 @@ Corpus open_corpus(const Communicator& comm, const CorpusOptions& options) {
   collective(comm, "opening the corpus", [&] {
     for (const CorpusFile& file : corpus.files) check_readable(file);
   });
-
-  if (!options.vocab.empty()) {
-    corpus.vocabulary = collective(comm, "reading the vocabulary",
-                                   [&] { return comm.is_root() ? read_vocabulary(options.vocab) : std::vector<std::string>(); });
-    broadcast_strings(comm, corpus.vocabulary);
-  } else if (options.tokenizer != TokenizerKind::bytes) {
-    corpus.vocabulary = build_vocabulary(comm, corpus);
-    corpus.vocabulary_built = true;
-  }
-  corpus.tokenizer = collective(comm, "making the tokenizer", [&] {
-    try {
-      return make_tokenizer(options.tokenizer, corpus.vocabulary);
-    } catch (const Error& error) {
-      throw Error(fmt::format("the vocabulary --vocab {}: {}", options.vocab, error.what()), error.kind());
-    }
+  const bool tokens = holds_tokens(found.format);
+  const std::string vocabulary = tokens ? "none" : set_tokenizer(comm, corpus);
+  collective(comm, "opening the corpus", [&] {
+    corpus.vocab_size = tokens ? resolve_vocab_size(corpus.options, found.format, corpus.files) : vocab_size_of_text(corpus);
+    if (tokens) corpus.separator = resolve_separator(corpus.options, found.format, corpus.files, corpus.vocab_size);
+    if (!tokens) check_ignored_ids(corpus);
+    corpus.fingerprint_lines = fingerprint(corpus, vocabulary, std::move(found.fingerprint_lines));
   });
-  corpus.vocab_size = corpus.tokenizer->vocab_size();
-  corpus.fingerprint_lines = fingerprint(corpus, std::move(found.fingerprint_lines));
   return corpus;
 }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 
+#include "corpus/paths.hpp"
 #include "corpus/record_reader.hpp"
 #include "posgeom/error.hpp"
 
@@ -28,22 +28,16 @@ constexpr std::array token_files{Signature{"MMIDIDX\0\0"sv, "a Megatron-LM token
                                  Signature{"TNTIDX\0\0"sv, "an old (TNTIDX) Megatron-LM token index"},
                                  Signature{"\x93NUMPY"sv, "a NumPy array"},
                                  Signature{"\x89HDF\r\n\x1A\n"sv, "an HDF5 file"},
-                                 Signature{"\x88\xD7\x34\x01"sv, "an llm.c token file"},  // 20240520
-                                 Signature{"\x01\x34\xD7\x88"sv, "a big-endian llm.c token file"},
-                                 Signature{"\xA1\xD8\x34\x01"sv, "an llm.c token file"},  // 20240801
-                                 Signature{"\x01\x34\xD8\xA1"sv, "a big-endian llm.c token file"}};
+                                 Signature{"\x88\xD8\x34\x01"sv, "an llm.c token file"},  // 20240520
+                                 Signature{"\x01\x34\xD8\x88"sv, "a big-endian llm.c token file"},
+                                 Signature{"\xA1\xD9\x34\x01"sv, "an llm.c token file"},  // 20240801
+                                 Signature{"\x01\x34\xD9\xA1"sv, "a big-endian llm.c token file"}};
 constexpr std::array other_files{Signature{"PK\x03\x04"sv, "a zip archive"},
                                  Signature{"\x04\x22\x4D\x18"sv, "an lz4 file"},
                                  Signature{"7z\xBC\xAF\x27\x1C"sv, "a 7z archive"},
                                  Signature{"\x1F\x9D"sv, "a compress (.Z) file"},
                                  Signature{"PAR1"sv, "a Parquet file"},
                                  Signature{"%PDF-"sv, "a PDF file"}};
-
-std::string lower_extension(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
-}
 
 template <class Container>
 bool contains(const Container& container, std::string_view value) {
@@ -53,8 +47,8 @@ bool contains(const Container& container, std::string_view value) {
 /// The extension below that of a compression.
 std::string text_extension(const std::string& path) {
   const std::filesystem::path name(path);
-  const std::string extension = lower_extension(name);
-  return contains(compressed_names, extension) ? lower_extension(name.stem()) : extension;
+  const std::string extension = lower_extension(path);
+  return contains(compressed_names, extension) ? lower_extension(name.stem().string()) : extension;
 }
 
 bool has_compressed_magic(std::string_view head) {
@@ -100,15 +94,30 @@ std::string head_of(const CorpusFile& file, Index bytes) {
   return head;
 }
 
+void refuse_compressed_tokens(const std::string& path) {
+  std::array<char, 16> bytes{};
+  const std::string_view head(bytes.data(), static_cast<std::size_t>(InputFile(path).read_at(0, bytes)));
+  // The two bytes of gzip's magic are an id like any other: those that follow them must fit too (the method, and flags that are in use).
+  const bool short_magic = head.starts_with(compressed_magic[0]);
+  const bool gzip = short_magic && head.size() > 3 && head[2] == 8 && (static_cast<unsigned char>(head[3]) & 0xE0) == 0;
+  if (!gzip && (short_magic || !has_compressed_magic(head)) && !contains(compressed_names, lower_extension(path))) return;
+  throw Error(fmt::format("the corpus file {} is compressed; token files are read at offsets: unpack it first", path));
+}
+
 void refuse_binary(const std::string& path, std::string_view head) {
-  constexpr std::string_view advice =
-      "token files and arrays are not read by this version yet: give text (one document a line), tsv or fasta";
+  constexpr std::string_view advice = "give text (one document a line), tsv, jsonl or fasta, or the token file's --format";
   for (const Signature& token_file : token_files) {
-    if (head.starts_with(token_file.magic)) throw Error(fmt::format("the corpus file {} is {}; {}", path, token_file.what, advice));
+    if (!head.starts_with(token_file.magic)) continue;
+    throw Error(fmt::format(
+        "the corpus file {} holds {}, no text; token files are read as they stand, not compressed: unpack it, and leave --format "
+        "out or give its own",
+        path, token_file.what));
   }
   const std::string extension = text_extension(path);
   if (contains(std::array{".bin"sv, ".idx"sv, ".npy"sv, ".npz"sv, ".h5"sv, ".hdf5"sv, ".ds"sv, ".parquet"sv, ".arrow"sv}, extension)) {
-    throw Error(fmt::format("the corpus file {} is named {}, as binary files are; {}", path, extension, advice));
+    const bool unpack = extension != lower_extension(path);
+    throw Error(fmt::format("the corpus file {} is named {}, as binary files are; {}", path, extension,
+                            unpack ? "token files are read at offsets: unpack it first" : advice));
   }
   if (head.starts_with("\xFF\xFE"sv) || head.starts_with("\xFE\xFF"sv)) {
     throw Error(
@@ -116,7 +125,8 @@ void refuse_binary(const std::string& path, std::string_view head) {
   }
   const Index nuls = std::count(head.begin(), head.end(), '\0');
   if (nuls > 4 && nuls > std::ssize(head) / 64) {
-    throw Error(fmt::format("the corpus file {} is no text: {} of its first {} bytes are NUL; {}", path, nuls, head.size(), advice));
+    throw Error(fmt::format("the corpus file {} is no text: {} of its first {} bytes are NUL; {} (raw16 or raw32 for ids without a header)",
+                            path, nuls, head.size(), advice));
   }
 }
 
@@ -124,7 +134,19 @@ Format sniff_format(const std::string& path, std::string_view head) {
   const std::string extension = text_extension(path);
   if (extension == ".tsv") return Format::tsv;
   if (contains(std::array{".fa"sv, ".fasta"sv, ".faa"sv, ".fna"sv}, extension)) return Format::fasta;
-  if (contains(std::array{".jsonl"sv, ".json"sv, ".ndjson"sv, ".csv"sv, ".fastq"sv, ".fq"sv}, extension)) {
+  if (extension == ".jsonl" || extension == ".ndjson") return Format::jsonl;
+  if (extension == ".json") {
+    std::string_view text = head.starts_with("\xEF\xBB\xBF"sv) ? head.substr(3) : head;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (text.starts_with('{')) return Format::jsonl;
+    if (!text.empty()) {
+      throw Error(fmt::format(
+          "the corpus file {} is named .json, but is no object a line; make it one (JSON Lines), or say --format text where each "
+          "line is a document as it stands",
+          path));
+    }
+  }
+  if (contains(std::array{".csv"sv, ".fastq"sv, ".fq"sv}, extension)) {
     throw Error(
         fmt::format("the corpus file {} is named {}, a format that this version does not read; make it text (one document a line) or tsv, "
                     "or say --format text "

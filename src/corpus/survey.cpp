@@ -4,14 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <system_error>
 
 #include "corpus/paths.hpp"
-#include "corpus/record_reader.hpp"
 #include "corpus/sniff.hpp"
-#include "corpus/unicode.hpp"
+#include "corpus/token_layout.hpp"
+#include "corpus/token_source.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
@@ -19,56 +17,29 @@ namespace {
 
 constexpr Index sample_bytes = Index{64} * 1024;
 
-Index size_of(const std::string& path) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  if (error) throw Error(fmt::format("the corpus file {}: {}", path, error.message()));
-  return static_cast<Index>(bytes);
-}
-
-bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::string listed(const std::vector<std::string>& columns) {
-  std::string list;
-  for (std::size_t k = 0; k < columns.size() && k < 20; ++k) list += fmt::format("{}{} '{}'", k == 0 ? "" : ", ", k, printable(columns[k]));
-  return list + (columns.size() > 20 ? fmt::format(" and {} more", columns.size() - 20) : "");
-}
-
-std::vector<std::string> header_of(const CorpusFile& file) {
-  const std::string line = first_line(file);
-  std::vector<std::string> columns;
-  for (const std::string_view column : split_columns(line)) columns.emplace_back(column);
-  return columns;
-}
-
-/// Resolves the column of every file; all headers must be the same.
-void resolve_columns(const CorpusOptions& options, const std::vector<bool>& empty, std::vector<CorpusFile>& files) {
-  std::vector<std::string> columns;
-  const CorpusFile* first = nullptr;
-  for (std::size_t k = 0; k < files.size() && options.header; ++k) {
-    if (empty[k]) continue;
-    const std::vector<std::string> here = header_of(files[k]);
-    if (first == nullptr) {
-      first = &files[k];
-      columns = here;
-    } else if (here != columns) {
-      throw Error(
-          fmt::format("the header lines of {} (columns {}) and {} (columns {}) differ; all files of a corpus must have the same columns",
-                      first->path, listed(columns), files[k].path, listed(here)));
-    }
-  }
-  if (options.header && first == nullptr) throw Error(fmt::format("--header: the corpus ({}) holds no line at all", files.front().path));
-  const int column = resolve_column(options, files.front().path, columns);
-  for (CorpusFile& file : files) file.column = column;
-}
-
 }  // namespace
 
 void check_options(const CorpusOptions& options) {
   if (options.max_tokens < 0)
     throw Error(fmt::format("--max-tokens {} is negative; give a number of tokens, or 0 for all", options.max_tokens), ErrorKind::usage);
+  constexpr Index ids = Index{1} << 32;  // that a file of 32-bit ids can hold
+  if (options.vocab_size < 0 || options.vocab_size > ids / 2 - 1) {
+    throw Error(fmt::format("--vocab-size {} cannot be; give the number of ids, 1 to {}", options.vocab_size, ids / 2 - 1),
+                ErrorKind::usage);
+  }
+  const bool separator_given = options.separator.choice == Separator::Choice::given;
+  if (separator_given && (options.separator.id < 0 || options.separator.id >= ids)) {
+    throw Error(fmt::format("--separator {} is no id; give one from 0 to {}, or none", options.separator.id, ids - 1), ErrorKind::usage);
+  }
+  if (options.keep_separator && options.separator.choice == Separator::Choice::none) {
+    throw Error("--keep-separator: there is none to keep with --separator none; leave one of the two out", ErrorKind::usage);
+  }
+  for (const Index id : options.ignored_ids) {
+    if (id < 0 || id >= ids) throw Error(fmt::format("--ignore-ids {} is no id; give ids from 0 to {}", id, ids - 1), ErrorKind::usage);
+  }
+  if (options.tokenizer == TokenizerKind::sentencepiece && options.vocab.empty()) {
+    throw Error("--tokenizer sentencepiece needs --vocab FILE (the .model that SentencePiece made)", ErrorKind::usage);
+  }
   if (options.tokenizer == TokenizerKind::wordpiece && options.vocab.empty()) {
     throw Error("--tokenizer wordpiece needs --vocab FILE (a BERT vocab.txt, one entry a line)", ErrorKind::usage);
   }
@@ -79,59 +50,80 @@ void check_options(const CorpusOptions& options) {
   if (options.column.empty()) throw Error("--column is empty; give a name (with --header) or a number from 0", ErrorKind::usage);
 }
 
-int resolve_column(const CorpusOptions& options, const std::string& path, const std::vector<std::string>& columns) {
-  if (is_number(options.column)) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(options.column.data(), options.column.data() + options.column.size(), number);
-    if (error != std::errc() || (options.header && number >= std::ssize(columns))) {
-      throw Error(fmt::format("--column {} (counted from 0) does not exist in {}; {}", options.column, path,
-                              columns.empty() ? "the number is too large" : "its columns are " + listed(columns)));
-    }
-    return number;
-  }
-  if (!options.header) {
-    throw Error(fmt::format("--column {} is a name, but without --header no line names the columns; add --header, or give a number from 0",
-                            options.column),
-                ErrorKind::usage);
-  }
-  const auto found = std::find(columns.begin(), columns.end(), options.column);
-  if (found == columns.end())
-    throw Error(fmt::format("--column {} is not in the header of {}, whose columns are {}", options.column, path, listed(columns)));
-  if (std::find(found + 1, columns.end(), options.column) != columns.end()) {
-    throw Error(fmt::format("--column {} stands more than once in the header of {}, whose columns are {}; give a number", options.column,
-                            path, listed(columns)));
-  }
-  return static_cast<int>(found - columns.begin());
+namespace {
+
+/// A file of text: its format, automatic where it says nothing because it is empty.
+Format look_into_text(const CorpusOptions& options, CorpusFile& file, std::vector<bool>& empty) {
+  file.compressed = is_compressed(file.path);
+  const std::string head = head_of(file, sample_bytes);
+  refuse_binary(file.path, head);
+  empty.push_back(head.empty());
+  return options.format == Format::automatic ? sniff_format(file.path, head) : options.format;
 }
+
+Format look_into(const CorpusOptions& options, CorpusFile& file, std::vector<bool>& empty) {
+  if (options.format != Format::automatic) {
+    return holds_tokens(options.format) ? options.format : look_into_text(options, file, empty);
+  }
+  const Format format = sniff_token_format(file);
+  return format == Format::automatic ? look_into_text(options, file, empty) : format;
+}
+
+/// What only one kind of format takes.
+void check_format_options(const CorpusOptions& options, Format format, const std::string& path) {
+  if (holds_tokens(format)) return check_token_options(options, format, path);
+  const auto refuse = [&](std::string_view option, std::string_view is_for, std::string_view advice) {
+    throw Error(
+        fmt::format("{} is for {}, but the corpus ({}) is {}; {}leave {} out", option, is_for, path, name_of(format), advice, option));
+  };
+  const bool tsv = format == Format::tsv, jsonl = format == Format::jsonl;
+  constexpr std::string_view is_tsv = "say --format tsv where it is one, or ",
+                             is_tokens = "say --format raw16 or the like where it is one, or ";
+  if (options.header && !tsv) refuse("--header", "tsv", is_tsv);
+  if (options.column != "0" && !tsv && !jsonl) refuse("--column", "tsv and jsonl", is_tsv);
+  if (!options.split_column.empty() && !tsv && !jsonl) refuse("--split-by column", "tsv and jsonl", is_tsv);
+  if (options.separator.choice != Separator::Choice::by_format) refuse("--separator", "token files", is_tokens);
+  if (options.keep_separator) refuse("--keep-separator", "token files", is_tokens);
+}
+
+}  // namespace
 
 Survey survey(const CorpusOptions& options) {
   Survey result;
   result.format = options.format;
   std::vector<bool> empty;
   std::string first_path;  // of the file that settled an automatic format
-  for (const std::string& path : expand_paths(options.paths)) {
-    CorpusFile file{path, size_of(path), is_compressed(path)};
-    const std::string head = head_of(file, sample_bytes);
-    refuse_binary(path, head);
-    const Format format = options.format == Format::automatic ? sniff_format(path, head) : options.format;
+  for (CorpusPath& path : expand_paths(options.paths, options.format)) {
+    CorpusFile file{path.path, size_on_disk(path.path)};
+    file.dataset = std::move(path.dataset);
+    file.offsets_dataset = std::move(path.offsets_dataset);
+    const Format format = look_into(options, file, empty);
     if (format != Format::automatic && result.format == Format::automatic) {
       result.format = format;
-      first_path = path;
+      first_path = file.path;
     } else if (format != Format::automatic && format != result.format) {
       throw Error(fmt::format("the corpus mixes formats: {} looks like {}, {} like {}; say --format, or read them one by one", first_path,
-                              name_of(result.format), path, name_of(format)));
+                              name_of(result.format), file.path, name_of(format)));
     }
-    empty.push_back(head.empty());
-    result.fingerprint_lines.push_back(fmt::format("file.{}={}", result.files.size(), fingerprint_of(file)));
     result.files.push_back(std::move(file));
   }
   if (result.format == Format::automatic) result.format = Format::text;
-  if (result.format == Format::tsv) {
-    resolve_columns(options, empty, result.files);
-  } else if (options.header || options.column != "0") {
-    throw Error(fmt::format("{} is for tsv, but the corpus ({}) is {}; say --format tsv where it is one, or leave {} out",
-                            options.header ? "--header" : "--column", result.files.front().path, name_of(result.format),
-                            options.header ? "--header" : "--column"));
+  check_format_options(options, result.format, result.files.front().path);
+  if (result.format == Format::tsv) resolve_columns(options, empty, result.files);
+  for (std::size_t k = 0; k < result.files.size(); ++k) {
+    CorpusFile& file = result.files[k];
+    std::vector<std::string> lines;
+    if (holds_tokens(result.format)) {
+      read_token_layout(result.format, file);
+      lines = token_file_lines(file, k);
+    } else {
+      lines.push_back(fmt::format("file.{}={}", k, fingerprint_of(file)));
+    }
+    result.fingerprint_lines.insert(result.fingerprint_lines.end(), lines.begin(), lines.end());
+  }
+  if (holds_tokens(result.format)) {
+    const Index vocab_size = resolve_vocab_size(options, result.format, result.files);
+    for (const CorpusFile& file : result.files) check_first_ids(result.format, file, vocab_size);
   }
   return result;
 }
@@ -149,22 +141,42 @@ std::string fingerprint_of(const CorpusFile& file) {
 }
 
 std::vector<std::string> to_strings(const Survey& survey) {
-  std::vector<std::string> strings{std::string(name_of(survey.format))};
-  for (std::size_t k = 0; k < survey.files.size(); ++k) {
-    const CorpusFile& file = survey.files[k];
-    strings.insert(strings.end(), {file.path, std::to_string(file.bytes), file.compressed ? "1" : "0", std::to_string(file.column),
-                                   survey.fingerprint_lines[k]});
+  std::vector<std::string> strings{std::string(name_of(survey.format)), std::to_string(survey.files.size())};
+  for (const CorpusFile& file : survey.files) {
+    strings.insert(strings.end(), {file.path, file.index_path, file.dataset, file.offsets_dataset});
+    for (const Index number : {file.bytes, Index{file.compressed}, Index{file.column}, Index{file.split_column}, Index{file.width},
+                               Index{file.is_signed}, file.data_offset, file.token_count, file.document_count, file.row_length}) {
+      strings.push_back(std::to_string(number));
+    }
   }
+  strings.insert(strings.end(), survey.fingerprint_lines.begin(), survey.fingerprint_lines.end());
   return strings;
 }
 
 Survey from_strings(const std::vector<std::string>& strings) {
+  std::size_t next = 0;
+  const auto text = [&] { return strings.at(next++); };
+  const auto number = [&] { return static_cast<Index>(std::stoll(strings.at(next++))); };
   Survey result;
-  result.format = format_named(strings.at(0));
-  for (std::size_t k = 1; k + 4 < strings.size(); k += 5) {
-    result.files.push_back({strings[k], std::stoll(strings[k + 1]), strings[k + 2] == "1", std::stoi(strings[k + 3])});
-    result.fingerprint_lines.push_back(strings[k + 4]);
+  result.format = format_named(text());
+  for (Index left = number(); left > 0; --left) {
+    CorpusFile& file = result.files.emplace_back();
+    file.path = text();
+    file.index_path = text();
+    file.dataset = text();
+    file.offsets_dataset = text();
+    file.bytes = number();
+    file.compressed = number() != 0;
+    file.column = static_cast<int>(number());
+    file.split_column = static_cast<int>(number());
+    file.width = static_cast<int>(number());
+    file.is_signed = number() != 0;
+    file.data_offset = number();
+    file.token_count = number();
+    file.document_count = number();
+    file.row_length = number();
   }
+  while (next < strings.size()) result.fingerprint_lines.push_back(text());
   return result;
 }
 

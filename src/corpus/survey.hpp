@@ -10,21 +10,22 @@ namespace posgeom {
 struct Survey {
   Format format = Format::text;
   std::vector<CorpusFile> files;
-  std::vector<std::string> fingerprint_lines;  ///< of the files
+  std::vector<std::string> fingerprint_lines;  ///< of the files and their indices
 };
 
 /// Throws Error (usage) for options that cannot be together, before any file is touched.
 void check_options(const CorpusOptions& options);
 
-/// Expands the paths and looks into each file: compression, format, column, sample. Throws Error that names the file.
+/// Expands the paths and looks into each file: compression, format, column, sample; headers and indices of token files in full. Throws
+/// Error that names the file.
 Survey survey(const CorpusOptions& options);
 
 /// To and from strings that do not hold NUL, for the broadcast.
 std::vector<std::string> to_strings(const Survey& survey);
 Survey from_strings(const std::vector<std::string>& strings);
 
-/// The column's number, from its name in a header line (`columns`, empty without a header) or from its digits.
-int resolve_column(const CorpusOptions& options, const std::string& path, const std::vector<std::string>& columns);
+/// Resolves the columns of every file of a TSV corpus; all headers must be the same. `empty`: the files without any text.
+void resolve_columns(const CorpusOptions& options, const std::vector<bool>& empty, std::vector<CorpusFile>& files);
 
 /// "name:size:hash" of the first, middle and last 64 KiB; the directory does not matter.
 std::string fingerprint_of(const CorpusFile& file);

@@ -11,63 +11,75 @@
 #include <unordered_map>
 #include <utility>
 
-#include "corpus/part_reader.hpp"
 #include "corpus/sniff.hpp"
+#include "corpus/text_units.hpp"
 #include "corpus/token_map.hpp"
 #include "corpus/unicode.hpp"
+#include "corpus/unit_walk.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
 namespace {
 
-using UnitCounts = std::unordered_map<std::string, Count, TextHash, std::equal_to<>>;
+/// Of words or code points.
+using WordCounts = std::unordered_map<std::string, Count, TextHash, std::equal_to<>>;
 
-void add(UnitCounts& counts, std::string_view unit, Count count) {
-  if (const auto found = counts.find(unit); found != counts.end()) {
+void add(WordCounts& counts, std::string_view word, Count count) {
+  if (const auto found = counts.find(word); found != counts.end()) {
     found->second += count;
   } else {
-    counts.emplace(unit, count);
+    counts.emplace(word, count);
+  }
+}
+
+/// The words or code points of one text unit.
+void count_words(const Corpus& corpus, TextUnits& source, WordCounts& counts) {
+  Record record;
+  std::vector<std::string_view> words;
+  std::string scratch;
+  while (source.next_record(record)) {
+    words.clear();
+    if (corpus.options.tokenizer == TokenizerKind::whitespace) {
+      split_words(drop_undecodable(record.text, scratch), words);
+    } else {
+      try {
+        split_code_points(record.text, words);
+      } catch (const Error& error) {
+        throw Error(fmt::format("tokenising {}: {}", source.place(), error.what()), error.kind());
+      }
+    }
+    const Index wanted = corpus.options.max_tokens > 0 ? std::min(corpus.options.max_tokens, std::ssize(words)) : std::ssize(words);
+    for (const std::string_view word : std::span(words).first(static_cast<std::size_t>(wanted))) add(counts, word, 1);
   }
 }
 
 /// What this rank's part of the corpus holds.
-UnitCounts count_units(const Corpus& corpus, int rank, int ranks) {
-  UnitCounts counts;
-  PartReader records(corpus, rank, ranks);
-  Record record;
-  std::vector<std::string_view> units;
-  std::string scratch;
-  while (records.next(record)) {
-    units.clear();
-    if (corpus.options.tokenizer == TokenizerKind::whitespace) {
-      split_words(drop_undecodable(record.text, scratch), units);
-    } else {
-      try {
-        split_code_points(record.text, units);
-      } catch (const Error& error) {
-        throw Error(fmt::format("tokenising {}: {}", records.place(), error.what()), error.kind());
-      }
-    }
-    const Index wanted = corpus.options.max_tokens > 0 ? std::min(corpus.options.max_tokens, std::ssize(units)) : std::ssize(units);
-    for (const std::string_view unit : std::span(units).first(static_cast<std::size_t>(wanted))) add(counts, unit, 1);
+WordCounts count_words(const Corpus& corpus, int rank, int ranks) {
+  WordCounts counts;
+  UnitWalk walk(corpus, {}, rank, ranks, Sharing::runs, {});
+  while (const auto id = walk.next()) {
+    expects(walk.open(*id), "a unit that is there");
+    auto* const text = dynamic_cast<TextUnits*>(&walk.reading());
+    expects(text != nullptr, "a corpus of text");
+    count_words(corpus, *text, counts);
   }
   return counts;
 }
 
-/// Count, size and bytes of each unit.
-std::string to_bytes(const UnitCounts& counts) {
+/// Count, size and bytes of each word.
+std::string to_bytes(const WordCounts& counts) {
   std::string bytes;
   const auto append = [&bytes](Index value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
-  for (const auto& [unit, count] : counts) {
+  for (const auto& [word, count] : counts) {
     append(count);
-    append(std::ssize(unit));
-    bytes += unit;
+    append(std::ssize(word));
+    bytes += word;
   }
   return bytes;
 }
 
-void add_bytes(UnitCounts& counts, std::string_view bytes) {
+void add_bytes(WordCounts& counts, std::string_view bytes) {
   const auto take = [&bytes] {
     Index value = 0;
     std::memcpy(&value, bytes.data(), sizeof value);
@@ -82,13 +94,16 @@ void add_bytes(UnitCounts& counts, std::string_view bytes) {
   }
 }
 
+void expect_regular(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return;
+  throw Error(fmt::format("the vocabulary --vocab {}: {}", path, error ? error.message() : "it is not a regular file"));
+}
+
 }  // namespace
 
 std::vector<std::string> read_vocabulary(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw Error(fmt::format("the vocabulary --vocab {}: {}", path, error ? error.message() : "it is not a regular file"));
-  }
+  expect_regular(path);
   const CorpusFile file{path, static_cast<Index>(std::filesystem::file_size(path)), is_compressed(path)};
   CorpusOptions lines;
   lines.format = Format::text;
@@ -106,14 +121,22 @@ std::vector<std::string> read_vocabulary(const std::string& path) {
   return vocabulary;
 }
 
+std::string read_model(const std::string& path) {
+  expect_regular(path);
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  const Index got = InputFile(path).read_at(0, bytes);
+  bytes.resize(static_cast<std::size_t>(got));
+  return bytes;
+}
+
 std::vector<std::string> build_vocabulary(const Communicator& comm, const Corpus& corpus) {
   const bool by_count = corpus.options.tokenizer == TokenizerKind::whitespace;
-  UnitCounts mine, all;
+  WordCounts mine, all;
   std::string bytes = collective(comm, "building the vocabulary", [&] {
-    mine = count_units(corpus, comm.rank(), comm.size());
+    mine = count_words(corpus, comm.rank(), comm.size());
     return to_bytes(mine);
   });
-  // One rank's units at a time, so that no rank holds all of them at once.
+  // One rank's words at a time, so that no rank holds all of them at once.
   for (int rank = 0; rank < comm.size(); ++rank) {
     std::string theirs;
     if (rank == comm.rank()) theirs.swap(bytes);
@@ -128,7 +151,7 @@ std::vector<std::string> build_vocabulary(const Communicator& comm, const Corpus
     });
     std::vector<std::string> vocabulary;
     vocabulary.reserve(order.size());
-    for (const auto& [unit, count] : order) vocabulary.emplace_back(unit);
+    for (const auto& [word, count] : order) vocabulary.emplace_back(word);
     return vocabulary;
   });
 }
@@ -136,8 +159,10 @@ std::vector<std::string> build_vocabulary(const Communicator& comm, const Corpus
 std::string hash_of(const std::vector<std::string>& vocabulary) {
   std::string joined;
   for (const std::string& entry : vocabulary) joined += entry + '\n';
-  return fmt::format("{:016x}", XXH3_64bits(joined.data(), joined.size()));
+  return hash_of(joined);
 }
+
+std::string hash_of(const std::string& model) { return fmt::format("{:016x}", XXH3_64bits(model.data(), model.size())); }
 
 void broadcast_strings(const Communicator& comm, std::vector<std::string>& strings) {
   std::string joined;

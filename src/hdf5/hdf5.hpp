@@ -117,6 +117,23 @@ void write(hid_t dataset, hid_t type, const void* values);
 void read(hid_t dataset, hid_t type, void* values);
 /// Rows first .. first+count-1 of a 2-D dataset.
 void read_rows(hid_t dataset, hid_t type, Index first, Index count, void* values);
+
+/// A dataset of integers in one or two dimensions, opened to be read in ranges.
+struct IntegerDataset {
+  Handle handle;
+  std::vector<Index> shape;
+  int width = 0;  ///< bytes of an element: 1, 2, 4 or 8
+  bool is_signed = false;
+};
+/// Throws Error that says what it is, where it is not such a dataset, or not all of its elements are stored in the file itself.
+IntegerDataset open_integers(hid_t file, const std::string& name);
+/// The native type of that width, whatever the byte order in the file.
+hid_t native_integer(int width, bool is_signed);
+/// Elements first .. first+count-1 in row-major order, as native integers of `width` bytes and the stored sign.
+void read_range(const IntegerDataset& dataset, int width, Index first, Index count, void* values);
+/// The names of the file's datasets of integers in one or two dimensions, at most `limit`.
+std::vector<std::string> integer_datasets(hid_t file, std::size_t limit);
+
 /// **Collective.** Writes, or reads, what is selected in `file_space` from, or into, a dense piece of memory; ranks with an empty selection
 /// take part.
 void write_together(hid_t dataset, hid_t type, hid_t file_space, const void* values);

@@ -53,16 +53,35 @@ TEST_F(Compression, GivesTheSameDocuments) {
   }
 }
 
-TEST_F(Compression, RanksTakeTheRecordsInTurn) {
+TEST_F(Compression, RanksTakeTheUnitsInTurn) {
   const std::string text = some_text(101);
-  std::vector<std::string> sorted = lines_of(text);
-  std::sort(sorted.begin(), sorted.end());
   for (const std::string& kind : kinds) {
+    Corpus corpus = open("text." + kind, compress(text, kind));
+    corpus.options.unit_bytes = 64;
     for (int ranks = 2; ranks <= 5; ++ranks) {
-      std::vector<std::string> documents = read("text." + kind, compress(text, kind), ranks);
-      EXPECT_EQ(documents[1], lines_of(text)[static_cast<std::size_t>(ranks)]);
-      std::sort(documents.begin(), documents.end());
-      EXPECT_EQ(documents, sorted);
+      std::vector<std::vector<std::string>> units;
+      for (int rank = 0; rank < ranks; ++rank) {
+        DocumentReader reader(corpus, {}, rank, ranks);
+        TokenBatch batch;
+        while (reader.next(batch)) {
+          EXPECT_TRUE(batch.unit_ends);
+          EXPECT_EQ(batch.unit.unit % ranks, rank);
+          units.resize(std::max(units.size(), static_cast<std::size_t>(batch.unit.unit + 1)));
+          for (const Piece& piece : batch.pieces)
+            units[static_cast<std::size_t>(batch.unit.unit)].emplace_back(batch.wide.begin() + piece.begin, batch.wide.begin() + piece.end);
+        }
+        EXPECT_EQ(reader.bytes_done(), reader.bytes_total());
+      }
+      std::vector<std::string> documents;
+      std::size_t offset = 0;
+      for (std::size_t unit = 0; unit < units.size(); ++unit) {
+        for (const std::string& document : units[unit]) {
+          EXPECT_EQ(offset / 64, unit) << "a unit is what begins in 64 bytes of the text";
+          offset += document.size() + 1;
+          documents.push_back(document);
+        }
+      }
+      EXPECT_EQ(documents, lines_of(text)) << kind << ' ' << ranks;
     }
   }
 }

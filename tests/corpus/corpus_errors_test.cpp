@@ -26,12 +26,14 @@ class CorpusErrors : public testing::Test {
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     return text;
   }
-  std::string error_of_path(const std::string& path) {
+  std::string error_of_path(const std::string& path, ErrorKind kind = ErrorKind::run) {
     CorpusOptions options;
     options.paths = {path};
-    return error_of_opening(options);
+    return error_of_opening(options, kind);
   }
-  std::string error_of_file(std::string_view name, std::string_view content) { return error_of_path(folder_.write(name, content)); }
+  std::string error_of_file(std::string_view name, std::string_view content, ErrorKind kind = ErrorKind::run) {
+    return error_of_path(folder_.write(name, content), kind);
+  }
 
   TemporaryFolder folder_;
 };
@@ -53,9 +55,9 @@ TEST_F(CorpusErrors, Paths) {
 }
 
 TEST_F(CorpusErrors, BinaryFiles) {
-  expect_contains(error_of_file("a.txt", std::string("MMIDIDX\0\0\1\0", 11)), {"a.txt", "Megatron", "not read by this version"});
-  expect_contains(error_of_file("b", "\x93NUMPY\x01"), {"NumPy"});
-  expect_contains(error_of_file("c", "\x89HDF\r\n\x1A\n"), {"HDF5"});
+  expect_contains(error_of_file("a.txt", std::string("MMIDIDX\0\0\1\0", 11)), {"a.txt", "Megatron", ".bin"});
+  expect_contains(error_of_file("b", "\x93NUMPY\x01", ErrorKind::usage), {"b", "npy", "--vocab-size"});
+  expect_contains(error_of_file("c", "\x89HDF\r\n\x1A\n", ErrorKind::usage), {"c", "hdf5", "--vocab-size"});
   expect_contains(error_of_file("c.gz", compress("\x89HDF\r\n\x1A\n", "gz")), {"HDF5"});
   expect_contains(error_of_file("d", std::string("a\0b\0c\0d\0e\0f\0g\0", 14)), {"NUL"});
   expect_contains(error_of_file("tokens.bin", "anything"), {"tokens.bin", ".bin"});
@@ -64,7 +66,7 @@ TEST_F(CorpusErrors, BinaryFiles) {
                                 "a"),
                   {"UTF-16"});
   expect_contains(error_of_file("f", "PK\x03\x04"), {"zip"});
-  expect_contains(error_of_file("a.jsonl", "{}\n"), {".jsonl", "--format text"});
+  expect_contains(error_of_file("a.jsonl", "{}\n"), {"a.jsonl, line 1", "no field 'text'", "--column"});
   expect_contains(error_of_file("plain.gz", "plain text\n"), {"plain.gz", "truncated"});
   expect_contains(error_of_file("cut.gz", compress("some text that was cut off\n", "gz").substr(0, 15)),
                   {"cut.gz", "truncated or corrupt"});
@@ -121,6 +123,46 @@ TEST_F(CorpusErrors, Vocabularies) {
   options.vocab.clear();
   options.max_tokens = -1;
   expect_contains(error_of_opening(options, ErrorKind::usage), {"--max-tokens -1"});
+}
+
+TEST_F(CorpusErrors, SizesOfVocabulariesAndIgnoredIds) {
+  CorpusOptions options;
+  options.paths = {folder_.write("a.txt", "a b\n")};
+  options.vocab = folder_.write("v", "a\nb\nc\n");
+  options.vocab_size = 2;
+  expect_contains(error_of_opening(options), {"--vocab-size 2", "3 entries", "whitespace", "at least 3"});
+  options.vocab_size = 7;
+  EXPECT_EQ(open_corpus(world(), options).vocab_size, 7);
+  options.ignored_ids = {6, 7};
+  expect_contains(error_of_opening(options), {"--ignore-ids 7", "whitespace", "0 to 6"});
+  options.ignored_ids = {6, 0};
+  EXPECT_EQ(open_corpus(world(), options).vocab_size, 7);
+  options.vocab_size = 0;
+  expect_contains(error_of_opening(options), {"--ignore-ids 6", "0 to 2"});
+  options = {};
+  options.paths = {folder_.write("a.txt", "a b\n")};
+  options.vocab_size = 1;
+  expect_contains(error_of_opening(options), {"--vocab-size 1", "2 entries"});
+}
+
+TEST_F(CorpusErrors, SentencePieceModels) {
+  CorpusOptions options;
+  options.paths = {folder_.write("a.txt", "a b\n")};
+  options.tokenizer = TokenizerKind::sentencepiece;
+  expect_contains(error_of_opening(options, ErrorKind::usage), {"sentencepiece", "--vocab", ".model"});
+  options.vocab = folder_ / "missing.model";
+  expect_contains(error_of_opening(options), {"--vocab", "missing.model", "No such file"});
+  options.vocab = folder_.path();
+  expect_contains(error_of_opening(options), {"--vocab", "not a regular file"});
+  options.vocab = folder_.write("nothing.model", "");
+  expect_contains(error_of_opening(options), {"nothing.model", "empty", "spm_train"});
+  for (const std::string content : {"[UNK]\na\nb\n", "\x0A\x05hello", "\x0A", "\n"}) {
+    testing::internal::CaptureStderr();
+    options.vocab = folder_.write("broken.model", content);
+    expect_contains(error_of_opening(options),
+                    {"broken.model", std::to_string(content.size()) + " bytes", "no SentencePiece model", "spm_train"});
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "one error, and no messages of the library";
+  }
 }
 
 TEST_F(CorpusErrors, InvalidTextWhileTheVocabularyIsBuilt) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "posgeom/corpus/corpus.hpp"
+#include "posgeom/corpus/document_reader.hpp"
 #include "posgeom/mpi/collective.hpp"
 
 namespace posgeom::testing_support {
@@ -87,20 +88,46 @@ inline std::string compress(std::string_view text, std::string_view kind) {
   return bytes.substr(0, used);
 }
 
-/// The documents that `ranks` readers give, rank after rank, as text (tokenizer: bytes).
+/// What a batch holds, whichever its width.
+inline std::vector<Token> tokens_of(const TokenBatch& batch) {
+  EXPECT_TRUE(batch.narrow.empty() || batch.wide.empty());
+  std::vector<Token> tokens(batch.narrow.begin(), batch.narrow.end());
+  tokens.insert(tokens.end(), batch.wide.begin(), batch.wide.end());
+  return tokens;
+}
+
+/// The documents of one reader, as text (tokenizer: bytes).
+inline std::vector<std::string> read_documents(DocumentReader& reader) {
+  std::vector<std::string> documents;
+  TokenBatch batch;
+  bool ended = true;  // the last document
+  while (reader.next(batch)) {
+    const std::vector<Token> tokens = tokens_of(batch);
+    EXPECT_EQ(batch.own_tokens, batch.token_count());
+    Index covered = 0;
+    for (const Piece& piece : batch.pieces) {
+      EXPECT_EQ(piece.begin, covered) << "pieces cover a batch";
+      covered = piece.end;
+      if (ended) documents.emplace_back();
+      EXPECT_EQ(piece.position, std::ssize(documents.back()));
+      for (Index k = piece.begin; k < piece.end; ++k) documents.back() += static_cast<char>(tokens[static_cast<std::size_t>(k)]);
+      ended = piece.ends;
+    }
+    EXPECT_EQ(covered, batch.token_count());
+    EXPECT_TRUE(ended || !batch.unit_ends) << "a unit holds whole documents";
+    EXPECT_LE(reader.bytes_done(), reader.bytes_total());
+  }
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(reader.bytes_done(), reader.bytes_total());
+  return documents;
+}
+
+/// The documents that `ranks` readers give, rank after rank.
 inline std::vector<std::string> read_documents(const Corpus& corpus, int ranks) {
   std::vector<std::string> documents;
   for (int rank = 0; rank < ranks; ++rank) {
-    DocumentReader reader(corpus, rank, ranks);
-    TokenBatch batch;
-    while (reader.next(batch)) {
-      for (Index k = 0; k < batch.document_count(); ++k) {
-        std::string text;
-        for (const Token token : batch.document(k)) text += static_cast<char>(token);
-        documents.push_back(std::move(text));
-      }
-    }
-    EXPECT_EQ(reader.bytes_done(), reader.bytes_total());
+    DocumentReader reader(corpus, {}, rank, ranks);
+    for (std::string& document : read_documents(reader)) documents.push_back(std::move(document));
   }
   return documents;
 }

@@ -74,6 +74,7 @@ TEST(OpenCorpus, ColumnByNameAndByNumber) {
   CorpusOptions options = options_of({first, second, empty});
   options.header = true;
   options.column = "text";
+  options.unit_bytes = 5;
   const Corpus corpus = open_corpus(world(), options);
   EXPECT_EQ(corpus.files[1].column, 1);
   for (int ranks = 1; ranks <= 9; ++ranks) EXPECT_EQ(read_documents(corpus, ranks), (std::vector<std::string>{"one", "", "two"}));

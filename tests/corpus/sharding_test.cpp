@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 
-#include "corpus/part_reader.hpp"
+#include "corpus/unit_walk.hpp"
 #include "corpus_files.hpp"
 
 namespace posgeom {
@@ -61,11 +62,16 @@ Corpus corpus_of(Format format, std::vector<CorpusFile> files, bool header = fal
 
 class Sharding : public testing::Test {
  protected:
-  /// One file of this content gives `expected` for every number of ranks.
+  /// One file of this content gives `expected` for every size of units and every number of ranks, compressed too.
   void check(Format format, const std::string& content, const std::vector<std::string>& expected, bool header = false) {
-    const Corpus corpus = corpus_of(format, {{folder_.write("file", content), static_cast<Index>(content.size())}}, header);
-    for (int ranks = 1; ranks <= 9; ++ranks)
-      ASSERT_EQ(read_documents(corpus, ranks), expected) << testing::PrintToString(content) << ", " << ranks << " ranks";
+    Corpus corpus = corpus_of(format, {{folder_.write("file", content), static_cast<Index>(content.size())}}, header);
+    for (const Index unit_bytes : {1, 2, 3, 5, 0}) {
+      corpus.options.unit_bytes = content.size() < 1000 || unit_bytes == 0 ? unit_bytes : 10'000 * unit_bytes;
+      for (const int ranks : {1, 2, 3, 9}) {
+        ASSERT_EQ(read_documents(corpus, ranks), expected)
+            << testing::PrintToString(content.substr(0, 100)) << ", units of " << unit_bytes << ", " << ranks << " ranks";
+      }
+    }
   }
   TemporaryFolder folder_;
 };
@@ -103,8 +109,11 @@ TEST_F(Sharding, SeveralFilesEmptyOnesAndOneHugeLine) {
     files.push_back({folder_.write("file" + std::to_string(k), contents[k]), static_cast<Index>(contents[k].size())});
     for (const std::string& line : naive_lines(contents[k])) expected.push_back(line);
   }
-  const Corpus corpus = corpus_of(Format::text, files);
-  for (int ranks = 1; ranks <= 9; ++ranks) EXPECT_EQ(read_documents(corpus, ranks), expected) << ranks;
+  Corpus corpus = corpus_of(Format::text, files);
+  for (const Index unit_bytes : {1, 7, 100'000, 0}) {
+    corpus.options.unit_bytes = unit_bytes;
+    for (int ranks = 1; ranks <= 9; ranks += unit_bytes == 1 ? 4 : 1) EXPECT_EQ(read_documents(corpus, ranks), expected) << ranks;
+  }
 }
 
 TEST_F(Sharding, BatchesEndButDocumentsAreWhole) {
@@ -125,52 +134,107 @@ TEST_F(Sharding, WhiteSpaceOfSequencesIsRemoved) {
 }
 
 TEST_F(Sharding, DataBeforeTheFirstHeaderIsRefused) {
-  const Corpus corpus = corpus_of(Format::fasta, {{folder_.write("file", "\nACGT\n>one\nA\n"), 13}});
+  Corpus corpus = corpus_of(Format::fasta, {{folder_.write("file", "\nACGT\n>one\nA\n"), 13}});
+  corpus.options.unit_bytes = 3;
   for (int ranks = 1; ranks <= 4; ++ranks) expect_contains(error_of([&] { read_documents(corpus, ranks); }), {"file, line 2", "'>name'"});
 }
 
 TEST_F(Sharding, AShortRowIsRefusedWithItsLineAtEveryRankCount) {
   Corpus corpus = corpus_of(Format::tsv, {{folder_.write("file", "a\tb\nc\td\ne\ng\th\n"), 14}});
   corpus.files[0].column = 1;
+  corpus.options.unit_bytes = 3;
   for (int ranks = 1; ranks <= 9; ++ranks)
     expect_contains(error_of([&] { read_documents(corpus, ranks); }), {"file, line 3", "1 columns", "--column 1"});
 }
 
-TEST(Parts, CompressedFilesGoWholeToTheLeastLoadedRank) {
-  const std::vector<CorpusFile> files{{"a", 10, true}, {"b", 70, true}, {"plain", 9, false}, {"c", 30, true}, {"d", 40, true}};
-  std::vector<int> owner(5, -1);
-  for (int rank = 0; rank < 2; ++rank) {
-    for (const Part& part : parts_of(files, rank, 2)) {
-      if (part.file == 2) continue;
-      EXPECT_EQ(owner[part.file], -1);
-      owner[part.file] = rank;
-      EXPECT_EQ(part.stride, 1);
+/// Units of `unit_bytes` bytes each.
+FileRest known_file(Index units, Index unit_bytes) { return {units, false, units * unit_bytes}; }
+FileRest streamed_file(Index bytes) { return {-1, true, bytes}; }
+
+TEST(Shares, StreamedFilesGoWholeToTheLeastLoadedRank) {
+  const std::vector<FileRest> files{streamed_file(10), streamed_file(70), known_file(1, 9), streamed_file(30), streamed_file(40)};
+  for (const bool whole : {false, true}) {
+    std::vector<int> owner(5, -1);
+    for (int rank = 0; rank < 2; ++rank) {
+      for (const FileShare& share : share_units(files, rank, 2, whole, [](UnitId) { return 9; })) {
+        EXPECT_FALSE(share.in_turn);
+        EXPECT_EQ(owner[static_cast<std::size_t>(share.file)], -1);
+        owner[static_cast<std::size_t>(share.file)] = rank;
+      }
+    }
+    EXPECT_EQ(owner, (std::vector<int>{0, 0, 1, 1, 1}));
+  }
+}
+
+TEST(Shares, FewerStreamedFilesThanRanksAreReadInTurn) {
+  std::vector<FileRest> files{streamed_file(10), streamed_file(0), streamed_file(70)};
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::vector<FileShare> shares = share_units(files, rank, 3, false, [](UnitId) { return 0; });
+    ASSERT_EQ(shares.size(), 2U) << "a file without anything left is nobody's";
+    for (const FileShare& share : shares) EXPECT_TRUE(share.in_turn && share.streamed && share.end == -1);
+    EXPECT_EQ(shares[1].file, 2);
+  }
+  int owners = 0;
+  for (int rank = 0; rank < 3; ++rank) owners += static_cast<int>(share_units(files, rank, 3, true, [](UnitId) { return 0; }).size());
+  EXPECT_EQ(owners, 2) << "whole files, where that was asked for";
+}
+
+TEST(Shares, KnownBytesAreCutEvenlyEvenWhereTheyAreMany) {
+  const Index units = 65536, bytes = (Index{1} << 46) - 1;
+  Index next = 0;
+  for (int rank = 0; rank < 100; ++rank) {
+    const std::vector<FileShare> shares = share_units({known_file(units, bytes)}, rank, 100, false, [](UnitId) { return bytes; });
+    ASSERT_EQ(shares.size(), 1U);
+    EXPECT_EQ(shares[0].first, next);
+    EXPECT_NEAR(static_cast<double>(shares[0].end - next), 655.36, 1.0);
+    EXPECT_EQ(shares[0].bytes, (shares[0].end - next) * bytes);
+    next = shares[0].end;
+  }
+  EXPECT_EQ(next, units);
+}
+
+TEST(Shares, EveryUnitThatIsLeftIsGivenOnceAndWhatIsLeftIsBalanced) {
+  std::uint32_t state = 3;
+  const auto draw = [&state](Index below) {
+    state = state * 1664525 + 1013904223;
+    return static_cast<Index>(state >> 8) % below;
+  };
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<FileRest> files;
+    std::vector<std::vector<Index>> weights;
+    Index total = 0, largest = 0;
+    for (Index file = draw(5); file >= 0; --file) {
+      std::vector<Index>& of_file = weights.emplace_back();
+      for (Index unit = draw(30); unit > 0; --unit) of_file.push_back(draw(3) == 0 ? 0 : 1 + draw(50));
+      files.push_back({std::ssize(of_file), false, std::accumulate(of_file.begin(), of_file.end(), Index{0})});
+      total += files.back().bytes;
+      for (const Index weight : of_file) largest = std::max(largest, weight);
+    }
+    const auto weight = [&](UnitId id) { return weights[static_cast<std::size_t>(id.file)][static_cast<std::size_t>(id.unit)]; };
+    for (int ranks = 1; ranks <= 7; ++ranks) {
+      std::vector<std::pair<Index, Index>> given;
+      for (int rank = 0; rank < ranks; ++rank) {
+        Index mine = 0;
+        for (const FileShare& share : share_units(files, rank, ranks, false, weight)) {
+          Index bytes = 0;
+          for (Index unit = share.first; unit < share.end; ++unit) {
+            bytes += weight({share.file, unit});
+            if (weight({share.file, unit}) > 0) given.emplace_back(share.file, unit);
+          }
+          EXPECT_EQ(bytes, share.bytes);
+          mine += bytes;
+        }
+        EXPECT_LE(std::abs(mine - total / ranks), largest + 1);
+      }
+      std::vector<std::pair<Index, Index>> expected;
+      for (Index file = 0; file < std::ssize(files); ++file) {
+        for (Index unit = 0; unit < files[static_cast<std::size_t>(file)].unit_count; ++unit) {
+          if (weight({file, unit}) > 0) expected.emplace_back(file, unit);
+        }
+      }
+      EXPECT_EQ(given, expected) << "consecutive, in the order of the corpus";
     }
   }
-  EXPECT_EQ(owner, (std::vector<int>{0, 0, -1, 1, 1}));
-}
-
-TEST(Parts, FewerCompressedFilesThanRanksAreReadInTurn) {
-  const std::vector<CorpusFile> files{{"a", 10, true}, {"b", 70, true}};
-  for (int rank = 0; rank < 3; ++rank) {
-    const std::vector<Part> parts = parts_of(files, rank, 3);
-    ASSERT_EQ(parts.size(), 2U);
-    EXPECT_EQ(parts[1].first, rank);
-    EXPECT_EQ(parts[1].stride, 3);
-  }
-}
-
-TEST(Parts, PlainBytesAreCutEvenlyEvenWhereTheyAreMany) {
-  const Index huge = (Index{1} << 62) - 1;
-  Index next = 0;
-  for (int rank = 0; rank < 1000; ++rank) {
-    const std::vector<Part> parts = parts_of({{"a", huge, false}}, rank, 1000);
-    ASSERT_EQ(parts.size(), 1U);
-    EXPECT_EQ(parts[0].range.begin, next);
-    EXPECT_NEAR(static_cast<double>(parts[0].range.end - next), static_cast<double>(huge) / 1000, 2.0 + 1e3);
-    next = parts[0].range.end;
-  }
-  EXPECT_EQ(next, huge);
 }
 
 }  // namespace

@@ -140,15 +140,12 @@ TEST(Bytes, AreTheirValues) {
   EXPECT_EQ(bytes_tokenizer()->vocab_size(), 256);
 }
 
-TEST(Names, RoundTripAndListTheChoices) {
-  for (const TokenizerKind kind : {TokenizerKind::whitespace, TokenizerKind::wordpiece, TokenizerKind::bytes, TokenizerKind::chars}) {
+TEST(TokenizerNames, RoundTripAndListTheChoices) {
+  for (const TokenizerKind kind :
+       {TokenizerKind::whitespace, TokenizerKind::wordpiece, TokenizerKind::sentencepiece, TokenizerKind::bytes, TokenizerKind::chars}) {
     EXPECT_EQ(tokenizer_named(name_of(kind)), kind);
   }
-  for (const Format format : {Format::automatic, Format::text, Format::tsv, Format::fasta})
-    EXPECT_EQ(format_named(name_of(format)), format);
-  EXPECT_EQ(name_of(Format::automatic), "auto");
-  expect_contains(error_of([] { tokenizer_named("word"); }), {"--tokenizer word", "whitespace, wordpiece, bytes, chars"});
-  expect_contains(error_of([] { format_named("csv"); }), {"--format csv", "auto, text, tsv, fasta"});
+  expect_contains(error_of([] { tokenizer_named("word"); }), {"--tokenizer word", "whitespace, wordpiece, sentencepiece, bytes, chars"});
 }
 
 }  // namespace

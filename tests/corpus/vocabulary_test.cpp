@@ -19,9 +19,11 @@ class Vocabulary : public testing::Test {
     options.tokenizer = tokenizer;
     options.max_tokens = max_tokens;
     options.vocab = std::move(vocab);
+    options.unit_bytes = unit_bytes_;
     return open_corpus(world(), options);
   }
   TemporaryFolder folder_;
+  Index unit_bytes_ = 0;
 };
 
 TEST_F(Vocabulary, WordsByDescendingCountThenBytes) {
@@ -56,9 +58,12 @@ TEST_F(Vocabulary, TheSameHoweverTheFilesAreSharedOut) {
   const std::string whole = folder_.write("whole.txt", text), packed = folder_.write("packed.txt.gz", compress(text, "gz")),
                     first = folder_.write("1.txt", text.substr(0, middle)),
                     second = folder_.write("2.txt.zst", compress(text.substr(middle), "zst"));
-  EXPECT_EQ(open(TokenizerKind::whitespace, {whole}).vocabulary, expected);
-  EXPECT_EQ(open(TokenizerKind::whitespace, {packed}).vocabulary, expected);
-  EXPECT_EQ(open(TokenizerKind::whitespace, {first, second}).vocabulary, expected);
+  for (const Index unit_bytes : {0, 100}) {
+    unit_bytes_ = unit_bytes;
+    EXPECT_EQ(open(TokenizerKind::whitespace, {whole}).vocabulary, expected);
+    EXPECT_EQ(open(TokenizerKind::whitespace, {packed}).vocabulary, expected);
+    EXPECT_EQ(open(TokenizerKind::whitespace, {first, second}).vocabulary, expected);
+  }
 }
 
 TEST_F(Vocabulary, HoldsOnlyWhatMaxTokensLeaves) {

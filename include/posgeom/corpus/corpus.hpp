@@ -13,13 +13,12 @@ namespace posgeom {
 
 /// How documents stand in a file.
 /// Text, tokenised while it is read: text: one document a line. tsv: one column of each line, cut at tabs, no quoting. jsonl: one string
-/// field of the JSON object of each line. fasta: one a record, its sequence lines joined. Lines end in LF (one CR before it is dropped) and
-/// in nothing else; an empty line is an empty document; a byte order mark is no text.
-/// Token files, ids already (little-endian): megatron: PREFIX.bin with PREFIX.idx. raw16, raw32: ids back to back (nanoGPT). llmc: llm.c's
-/// 1024-byte header, then ids. datatrove: NAME.ds with NAME.ds.index. npy: a NumPy array of 1 or 2 dimensions (rows are documents), or a
-/// file without header under that name (Dolma, OLMo), read as raw16. infinigram: tokenized.K, each document preceded by an id of all ones.
-/// hdf5: a dataset FILE.h5:/path of 1 or 2 dimensions, or FILE.h5:/path:/offsets.
-/// automatic: by content, else by name.
+/// field of the JSON object of each line (a line of white space is no document). fasta: one a record, its sequence lines joined. Lines end
+/// in LF (one CR before it is dropped) and in nothing else; an empty line is an empty document; a byte order mark is no text. Token files,
+/// ids already (little-endian): megatron: PREFIX.bin with PREFIX.idx. raw16, raw32: ids back to back (nanoGPT). llmc: llm.c's 1024-byte
+/// header, then ids. datatrove: NAME.ds with NAME.ds.index. npy: a NumPy array of 1 or 2 dimensions (rows are documents), or a file without
+/// header under that name (Dolma, OLMo), read as raw16. infinigram: tokenized.K, each document preceded by an id of all ones. hdf5: a
+/// dataset FILE.h5:/path of 1 or 2 dimensions, or FILE.h5:/path:/offsets. automatic: by content, else by name.
 enum class Format { automatic, text, tsv, jsonl, fasta, megatron, raw16, raw32, llmc, datatrove, npy, infinigram, hdf5 };
 std::string_view name_of(Format format);
 /// Throws Error (usage) that lists the names, where `name` is none of them.
@@ -49,7 +48,7 @@ struct CorpusOptions {
   std::vector<Index> ignored_ids;  ///< removed before positions are assigned
   Index max_tokens = 0;            ///< each document's first so many tokens; 0: all
   std::string split_column;        ///< tsv, jsonl: the column whose text becomes Piece::group; empty: none
-  Index unit_bytes = 0;            ///< size of a unit; 0: by the corpus's size. For tests
+  Index unit_bytes = 0;            ///< size of a unit, of the decompressed text where it is compressed; 0: by the file's size. For tests
 };
 
 /// One file of a corpus, or one data set.
@@ -95,6 +94,9 @@ struct Corpus {
 /// file, not a regular file, empty list, a file named twice, mixed formats, unknown column, vocabulary without [UNK], truncated or
 /// inconsistent token file, V missing, ... Every text names the file, what was found, what was expected and what to do.
 Corpus open_corpus(const Communicator& comm, const CorpusOptions& options);
+
+/// **Collective.** The format that open_corpus() would find. Throws as it does.
+Format resolve_format(const Communicator& comm, const CorpusOptions& options);
 
 /// What `posgeom inspect` says of a token file (any that survey would take): one "what, value" pair a line. Not collective.
 std::vector<std::pair<std::string, std::string>> describe_token_file(const std::string& path);

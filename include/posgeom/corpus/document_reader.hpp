@@ -63,7 +63,8 @@ enum class Sharing { runs, in_turn };
 /// by all, which take its units in turn.
 class DocumentReader {
  public:
-  /// A corpus that `options` need an index for must have it (index_corpus()); throws std::logic_error where it has not.
+  /// `corpus` outlives the reader. One that `options` need an index for must have it (index_corpus()); throws std::logic_error where it has
+  /// not.
   DocumentReader(const Corpus& corpus, const ReadOptions& options, int rank, int ranks, Sharing sharing = Sharing::runs,
                  const UnitSet& done = {});
   ~DocumentReader();
@@ -74,7 +75,7 @@ class DocumentReader {
   /// collective. Throws Error that names file and document or offset: read error, file shorter than it was, id out of range, truncated
   /// compressed file, missing column, invalid text.
   bool next(TokenBatch& batch);
-  /// Bytes of the corpus's files that this part has consumed, and will in all; for progress.
+  /// Bytes of the corpus's files that this part has consumed, and will in all; for progress. In turn: those that it has gone past, of all.
   Index bytes_done() const;
   Index bytes_total() const;
 

@@ -8,7 +8,7 @@
 
 namespace posgeom {
 
-enum class TokenizerKind { whitespace, wordpiece, bytes, chars };
+enum class TokenizerKind { whitespace, wordpiece, sentencepiece, bytes, chars };
 std::string_view name_of(TokenizerKind kind);
 /// Throws Error (usage) that lists the names, where `name` is none of them.
 TokenizerKind tokenizer_named(std::string_view name);
@@ -33,6 +33,9 @@ std::unique_ptr<Tokenizer> bytes_tokenizer();
 /// normalised, CJK ideographs set apart, lower-cased, accents stripped (NFD without Mn), split at punctuation, greedy longest match with
 /// "##" continuations, [UNK] for a word over 100 characters or without a match. Throws Error where [UNK] is not in the vocabulary.
 std::unique_ptr<Tokenizer> wordpiece_tokenizer(const std::vector<std::string>& vocabulary);
+/// SentencePiece (Kudo and Richardson 2018) by its own library: the ids that Encode() gives, without begin and end of sentence. `model`:
+/// the bytes of a FILE.model. Throws Error where they are none.
+std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const std::string& model);
 
 /// Appends the units that a vocabulary built from the corpus consists of: words (Unicode white space by Python's str.split() between them;
 /// bytes that are no UTF-8 are part of a word), or code points (throws Error where `text` is not UTF-8 or holds NUL). Views into `text`.
