@@ -21,6 +21,9 @@ class PositionTable {
   /// One token a position, from `position` on: a sequence, or a run of one. The ids are in range (the corpus has checked them).
   void add(Index position, std::span<const std::uint16_t> ids);
   void add(Index position, std::span<const Token> ids);
+  /// ids.size() / length sequences of `length` tokens, one after the other, each from position 0 on: the fastest way.
+  void add_sequences(Index length, std::span<const std::uint16_t> ids);
+  void add_sequences(Index length, std::span<const Token> ids);
   /// Empties the columns into the rows; before rows are looked at or changed.
   void flush();
 

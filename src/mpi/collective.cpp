@@ -75,6 +75,16 @@ std::vector<char> all_gather_bytes(const Communicator& comm, std::span<const cha
   return all;
 }
 
+int exchange(const Communicator& comm, const void* send, int send_count, int to, void* receive, int receive_count, int from,
+             MPI_Datatype type) {
+  const auto rank_of = [](int rank) { return rank == nobody ? MPI_PROC_NULL : rank; };
+  MPI_Status status;
+  MPI_Sendrecv(send, send_count, type, rank_of(to), 0, receive, receive_count, type, rank_of(from), 0, comm.handle(), &status);
+  int received = 0;
+  MPI_Get_count(&status, type, &received);
+  return received;
+}
+
 }  // namespace detail
 
 Index exclusive_sum(const Communicator& comm, Index value) {

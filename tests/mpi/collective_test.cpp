@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 #include <numeric>
 
@@ -45,6 +46,33 @@ TEST(Broadcast, ResizesStringsAndVectors) {
   std::string text = world().is_root() ? "one text" : "";
   broadcast_resized(world(), text);
   EXPECT_EQ(text, "one text");
+}
+
+TEST(Exchange, EachRankGetsWhatTheOneBeforeItSent) {
+  const int ranks = world().size(), rank = world().rank();
+  for (int step = 0; step < ranks; ++step) {
+    const int to = (rank + step) % ranks, from = (rank - step + ranks) % ranks;
+    const std::vector<std::uint64_t> send(static_cast<std::size_t>(3 * rank), (std::uint64_t{1} << 40) + static_cast<std::uint64_t>(rank));
+    std::vector<std::uint64_t> room(static_cast<std::size_t>(3 * ranks));
+    const Index received = exchange(world(), std::span<const std::uint64_t>(send), to, std::span(room), from);
+    EXPECT_EQ(received, 3 * from);
+    for (Index k = 0; k < received; ++k) {
+      EXPECT_EQ(room[static_cast<std::size_t>(k)], (std::uint64_t{1} << 40) + static_cast<std::uint64_t>(from));
+    }
+    EXPECT_TRUE(std::all_of(room.begin() + received, room.end(), [](std::uint64_t value) { return value == 0; }));
+  }
+}
+
+TEST(Exchange, NobodyIsWaitedFor) {
+  // Along a line: the first rank receives nothing, the last one sends nothing.
+  const int last = world().size() - 1, rank = world().rank();
+  const std::vector<Index> send{rank};
+  std::vector<Index> room{-1};
+  const Index received =
+      exchange(world(), std::span<const Index>(send), rank == last ? nobody : rank + 1, std::span(room), rank == 0 ? nobody : rank - 1);
+  EXPECT_EQ(received, rank == 0 ? 0 : 1);
+  EXPECT_EQ(room[0], rank - 1);
+  EXPECT_EQ(exchange(world(), std::span<const Index>(send), nobody, std::span(room), nobody), 0);
 }
 
 TEST(ExclusiveSum, StartsAtZero) { EXPECT_EQ(exclusive_sum(world(), 5), 5 * world().rank()); }

@@ -89,6 +89,7 @@ struct CountStatus {
   Index tokens = 0;         ///< counted by this run
   Index tokens_before = 0;  ///< taken over from a checkpoint
   double seconds = 0;       ///< since this run's start
+  bool indexing = false;    ///< the corpus is being indexed, before anything is counted: bytes are of this rank's part
 };
 
 struct CountHooks {
@@ -97,20 +98,28 @@ struct CountHooks {
   std::function<void(const CountCheckpoint&)> keep;  ///< **Collective.** Called before a stop and every checkpoint_seconds
   double round_seconds = 1;                          ///< ranks agree on signals, errors and progress so often
   double checkpoint_seconds = 600;                   ///< 0: after every round (tests)
+  double grace_seconds = 20;  ///< after a stop: units that are not finished by then are given up, and so is keeping what was counted
 };
 
 /// **Collective.** Counts every document of the corpus, which is indexed first where options need it. `resume`: goes on from there (the
 /// same corpus and options, any rank count). Integers throughout: bit-equal for every rank count, and whether resumed or not.
-/// Memory a rank: its own positions' rows (at most 4 bytes a cell, 8 beyond 2^32 tokens a position), others' rows until they are handed
-/// to their owners, column buffers and messages; within memory_bytes.
+/// Memory a rank: its own positions' rows (at most 4 bytes a cell, 8 beyond 2^32 tokens a position; 12 bytes a nonzero in the end), others'
+/// rows until they are handed to their owners, column buffers and messages; within memory_bytes.
 /// Throws the same Error on every rank: what the corpus throws; memory too small (says how much would do); Error (stopped) after a signal,
 /// everything counted so far being kept.
 CorpusCounts count_corpus(const Communicator& comm, Corpus& corpus, const CountOptions& options, const CountHooks& hooks = {},
                           const CountCheckpoint* resume = nullptr);
 
 /// Bytes that count_corpus takes on the fullest of `ranks` ranks, for a corpus of `token_count` tokens (0: unknown, every cell is taken as
-/// nonzero) whose tokens are distributed as in `unigram` (counts of a sample, [V]; empty: uniform). Without MPI's own memory.
+/// nonzero) whose tokens are distributed as in `unigram` (counts of a sample, [V]; empty: uniform). Without MPI's own memory and the
+/// reader's. Tokens at a position are taken as token_count / n: exact for packed sequences; chunk, and document more so, have more at the
+/// first positions and fewer at the last ones. The greater of what counting takes and what the compressed rows take in the end (12 bytes a
+/// nonzero, twice with halves), which is also what a checkpoint takes.
 Index count_memory(const CountOptions& options, Index vocab_size, Index token_count, std::span<const Count> unigram, int ranks);
+
+/// How many different tokens `draws` draws from `unigram` (counts of a sample, [V]; empty: uniform) are expected to show: the sum over v
+/// of 1 - (1 - p_v)^draws.
+double expected_types(std::span<const Count> unigram, Index vocab_size, double draws);
 
 /// What a corpus must be read with for these options.
 ReadOptions read_options_for(const CountOptions& options);

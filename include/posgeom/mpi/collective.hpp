@@ -50,6 +50,8 @@ void agree(const Communicator& comm, const std::optional<Failure>& failure);
 void reduce_in_place(const Communicator& comm, void* values, int count, MPI_Datatype type, Reduction reduction);
 void broadcast_bytes(const Communicator& comm, void* bytes, Index count, int root);
 std::vector<char> all_gather_bytes(const Communicator& comm, std::span<const char> mine);
+int exchange(const Communicator& comm, const void* send, int send_count, int to, void* receive, int receive_count, int from,
+             MPI_Datatype type);
 
 }  // namespace detail
 
@@ -120,6 +122,18 @@ std::vector<T> all_gather(const Communicator& comm, std::span<const T> mine) {
   std::vector<T> all(bytes.size() / sizeof(T));
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(all.data()));
   return all;
+}
+
+/// No rank, for exchange().
+inline constexpr int nobody = -1;
+
+/// **Collective** among the ranks that name each other. Sends `send` to rank `to` while it receives from rank `from` (either may be nobody)
+/// what that rank sends, at most receive.size() elements; returns how many came. The spans do not overlap. Throws Error, before anything is
+/// sent, where a span is too long for one MPI call.
+template <class T>
+Index exchange(const Communicator& comm, std::span<const T> send, int to, std::span<T> receive, int from) {
+  return detail::exchange(comm, send.data(), narrow_to_int(std::ssize(send), "the elements of a message"), to, receive.data(),
+                          narrow_to_int(std::ssize(receive), "the room for a message"), from, detail::mpi_type<T>());
 }
 
 /// **Collective.** The sum of `value` over the ranks before this one; 0 on rank 0.
