@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "io/broadcast.hpp"
 #include "hdf5/hdf5.hpp"
+#include "io/broadcast.hpp"
 #include "io/npy.hpp"
 #include "io/posix.hpp"
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "io/broadcast.hpp"
+#include "io/count_tables.hpp"
 #include "io/npy.hpp"
 #include "io/posix.hpp"
 #include "io/store_file.hpp"
@@ -57,22 +58,40 @@ void add_provenance(const StoreReader& reader, InspectLines& lines) {
   lines.push_back({"corpus fingerprint", p.corpus_fingerprint});
 }
 
+/// One line for the table in `group`; `totals`: where its position totals stand, empty where nowhere.
+void add_count_table(const StoreReader& reader, const std::string& title, const std::string& group, const std::string& totals,
+                     InspectLines& lines) {
+  std::string text = fmt::format("{} nonzero counts", reader.shape(group + "/token").at(0));
+  if (!totals.empty()) {
+    const auto total = reader.values<Count>(totals, {-1});
+    const Index reached = std::count_if(total.begin(), total.end(), [](Count n) { return n > 0; });
+    std::vector<std::string> shown;
+    for (const Index i : columns_to_show(std::ssize(total)))
+      shown.push_back(fmt::format("N_{} = {}", i, total[static_cast<std::size_t>(i)]));
+    text += fmt::format(", {} positions reached: {}", reached, fmt::join(shown, ", "));
+  }
+  lines.push_back({title, text});
+}
+
 void add_counts(const StoreReader& reader, InspectLines& lines) {
-  const Index length = reader.integer("length");
-  const auto total = reader.values<Count>("/position_total", {length});
-  const Index reached = std::count_if(total.begin(), total.end(), [](Count n) { return n > 0; });
-  lines.push_back(
-      {"documents", fmt::format("{}, {} of them empty", reader.integer("document_count"), reader.integer("empty_document_count"))});
-  lines.push_back(
-      {"tokens", fmt::format("{}; the longest document has {}", reader.integer("token_count"), reader.integer("longest_document"))});
-  lines.push_back(
-      {"vocabulary", fmt::format("V = {}, {}", reader.integer("vocab_size"), reader.has("/vocabulary") ? "stored" : "not stored")});
-  lines.push_back({"sequences", reader.text("sequences")});
-  lines.push_back({"positions", fmt::format("n = {}, {} reached", length, reached)});
-  std::vector<std::string> totals;
-  for (const Index i : columns_to_show(length)) totals.push_back(fmt::format("N_{} = {}", i, total[static_cast<std::size_t>(i)]));
-  lines.push_back({"position totals", fmt::format("{}", fmt::join(totals, ", "))});
-  lines.push_back({"nonzero counts", std::to_string(reader.shape("/counts/token").at(0))});
+  const CountsSummary s = io::summary_of(reader);
+  lines.push_back({"documents", fmt::format("{}, {} of them empty", s.document_count, s.empty_document_count)});
+  lines.push_back({"tokens", fmt::format("{}; the longest document has {}", s.token_count, s.longest_document)});
+  lines.push_back({"vocabulary", fmt::format("V = {}, {}", s.vocab_size, reader.has("/vocabulary") ? "stored" : "not stored")});
+  lines.push_back({"sequences", std::string(name_of(s.sequences))});
+  lines.push_back({"halves", s.split ? "stored" : "not stored"});
+  lines.push_back({"shuffled", s.shuffled ? fmt::format("n = {}", fmt::join(s.shuffled_lengths, ", ")) : "not stored"});
+  const auto add = [&](CountsTable table, CountsTable half, const std::string& title, Index length) {
+    const std::string totals = table == CountsTable::corpus ? io::positions_group(s.sequences, table, length) + "/position_total" : "";
+    add_count_table(reader, fmt::format("{}n = {}", title, length), io::counts_group(s.sequences, table, length), totals, lines);
+    if (s.split) add_count_table(reader, "  half a", io::counts_group(s.sequences, half, length), "", lines);
+  };
+  for (const Index length : s.lengths) add(CountsTable::corpus, CountsTable::corpus_half_a, "", length);
+  for (const Index length : s.shuffled_lengths) add(CountsTable::shuffled, CountsTable::shuffled_half_a, "shuffled, ", length);
+  if (reader.format() == io::checkpoint_format) {
+    const auto units = UnitSet::from_triples(reader.values<Index>("/units_done", {-1, 3}));
+    lines.push_back({"units done", std::to_string(units.size())});
+  }
 }
 
 void add_geometry(const StoreReader& reader, InspectLines& lines) {
@@ -153,7 +172,7 @@ InspectLines inspect_on_root(const std::string& path) {
   }
   const StoreReader reader(path, "");
   add_provenance(reader, lines);
-  if (reader.format() == io::counts_format) add_counts(reader, lines);
+  if (reader.format() == io::counts_format || reader.format() == io::checkpoint_format) add_counts(reader, lines);
   if (reader.format() == io::geometry_format) add_geometry(reader, lines);
   if (reader.format() == io::stress_format) add_stress(reader, lines);
   if (reader.format() == io::sweep_format) add_sweep(reader, lines);

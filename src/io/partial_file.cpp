@@ -97,20 +97,24 @@ void PartialFile::reserve(Index bytes) {
   if (result != 0) throw system_error("reserving space for", name_for(path_), errno);
 }
 
-void PartialFile::sync() {
-  if (::fsync(partial_.number()) != 0) throw system_error("writing", name_for(path_), errno);
-}
+void PartialFile::sync() { sync_file(partial_, name_for(path_)); }
 
 void PartialFile::commit() {
   sync();
   if (std::rename(name_for(path_).c_str(), path_.c_str()) != 0) throw system_error("renaming to its final name", path_, errno);
   committed_ = true;
-  const std::string folder = folder_of(path_);
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems have no fsync for folders (EINVAL); they keep names by themselves.
-  if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL && errno != EBADF && errno != ENOTSUP) {
-    throw system_error("writing the folder", folder, errno);
-  }
+  sync_folder_of(path_);
+}
+
+Descriptor open_partial(const std::string& path, int rank) {
+  const std::string partial = PartialFile::name_for(path);
+  Descriptor file(::open(partial.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.number() >= 0) return file;
+  const int code = errno;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  throw Error(fmt::format("{}, on rank {} ({}), while the root could create it: the folder must be on a file system that all nodes share",
+                          system_error("opening", partial, code).what(), rank, host.data()));
 }
 
 }  // namespace posgeom::io

@@ -41,4 +41,7 @@ class PartialFile {
   bool committed_ = false;
 };
 
+/// PATH.partial, which the root's PartialFile has created, on any rank. Throws Error: this node does not see the root's folder.
+Descriptor open_partial(const std::string& path, int rank);
+
 }  // namespace posgeom::io

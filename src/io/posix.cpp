@@ -100,10 +100,33 @@ void write_all(const Descriptor& file, const std::string& path, std::span<const 
   }
 }
 
+void write_at(const Descriptor& file, const std::string& path, Index offset, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(file.number(), bytes.data(), std::min(bytes.size(), std::size_t{1} << 30), offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw system_error("writing", path, errno);
+    offset += put;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+void sync_file(const Descriptor& file, const std::string& path) {
+  if (::fsync(file.number()) != 0) throw system_error("writing", path, errno);
+}
+
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void sync_folder_of(const std::string& path) {
+  const std::string folder = folder_of(path);
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems have no fsync for folders (EINVAL); they keep names by themselves.
+  if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL && errno != EBADF && errno != ENOTSUP) {
+    throw system_error("writing the folder", folder, errno);
+  }
 }
 
 }  // namespace posgeom::io

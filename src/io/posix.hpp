@@ -38,8 +38,14 @@ Index file_size(const Descriptor& file, const std::string& path);
 void read_at(const Descriptor& file, const std::string& path, Index offset, std::span<char> bytes);
 /// Appends all of `bytes` at the descriptor's position. Throws Error: no space, quota, I/O error.
 void write_all(const Descriptor& file, const std::string& path, std::span<const char> bytes);
+/// Puts all of `bytes` at the file's position `offset`; the descriptor's own position stays. Throws as write_all().
+void write_at(const Descriptor& file, const std::string& path, Index offset, std::span<const char> bytes);
+/// Brings what this process wrote to the disk. Throws Error: what a write could not tell before.
+void sync_file(const Descriptor& file, const std::string& path);
 
 /// The folder that holds `path`: "." where it names none.
 std::string folder_of(const std::string& path);
+/// Brings the names in the folder that holds `path` to the disk.
+void sync_folder_of(const std::string& path);
 
 }  // namespace posgeom::io

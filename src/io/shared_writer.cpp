@@ -52,6 +52,8 @@ SharedWriter::Slab SharedWriter::slab_of(Index extent, Index step) const {
   return slab;
 }
 
+Index SharedWriter::most(Index value) const { return all_reduce(comm_, value, Reduction::maximum); }
+
 hdf5::Handle SharedWriter::open(const std::string& name, std::span<const Index> shape) const {
   hdf5::Handle dataset = collective(comm_, "opening a dataset", [&] { return hdf5::open_dataset(file_, name); });
   collective(comm_, "opening a dataset", [&] {
@@ -94,6 +96,8 @@ void SharedWriter::transfer_block(hid_t dataset, hid_t type, Index first, Index 
   const auto select = [&](hid_t space) {
     if (count == 0) return;
     const std::vector<Index> shape = hdf5::shape_of(dataset);
+    // HDF5 would refuse it on this rank alone, while the others wait in MPI-IO.
+    expects(0 <= first && first + count <= shape[0], "what is written lies within the dataset");
     std::vector<hsize_t> start(shape.size(), 0);
     std::vector<hsize_t> extent(shape.begin(), shape.end());
     start[0] = static_cast<hsize_t>(first);

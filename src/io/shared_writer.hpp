@@ -28,9 +28,10 @@ class SharedWriter {
   SharedWriter(const Communicator& comm, hid_t file, Pass pass, Index piece = default_piece)
       : comm_(comm), file_(file), pass_(pass), piece_(piece) {}
 
-  /// **Collective.** The 1-D dataset `name` from `values`, which every rank holds whole: each writes an equal slab.
+  /// **Collective.** The 1-D dataset `name` from the ranks' own runs of it: this rank's is `values`, from index `first` on. Runs do not
+  /// overlap; they may be empty, and of any length.
   template <class T>
-  void vector(const std::string& name, std::span<const T> values);
+  void run(const std::string& name, Index first, std::span<const T> values);
   /// **Collective.** The 2-D dataset `name` of doubles: each rank asks `source` for a slab of rows, piece by piece.
   void rows(const std::string& name, const RowSource& source);
   /// **Collective.** The dataset `name` with the SYMMETRIC matrix `a`, without a copy.
@@ -53,6 +54,8 @@ class SharedWriter {
     Index rounds = 0;
   };
   Slab slab_of(Index extent, Index step) const;
+  /// **Collective.** The largest of the ranks' values.
+  Index most(Index value) const;
   /// **Collective.** `shape`: what the caller has for it (-1: any extent).
   hdf5::Handle open(const std::string& name, std::span<const Index> shape) const;
   /// **Collective.** `count` entries of the first dimension from `first` on, whole in the others.
@@ -68,13 +71,15 @@ class SharedWriter {
 };
 
 template <class T>
-void SharedWriter::vector(const std::string& name, std::span<const T> values) {
-  const Index shape[]{std::ssize(values)};
-  const hdf5::Handle dataset = open(name, shape);
-  const Slab slab = slab_of(shape[0], piece_);
-  for (Index round = 0; round < slab.rounds; ++round) {
-    const Index first = std::min(slab.begin + round * slab.step, slab.end);
-    transfer_block(dataset, hdf5::memory_type<T>(), first, std::min(slab.step, slab.end - first), [&] { return values.data() + first; });
+void SharedWriter::run(const std::string& name, Index first, std::span<const T> values) {
+  const Index any[]{-1};
+  const hdf5::Handle dataset = open(name, any);
+  const Index size = std::ssize(values);
+  const Index step = std::max<Index>(piece_, 1);
+  const Index rounds = most((size + step - 1) / step);
+  for (Index round = 0; round < rounds; ++round) {
+    const Index begin = std::min(round * step, size);
+    transfer_block(dataset, hdf5::memory_type<T>(), first + begin, std::min(step, size - begin), [&] { return values.data() + begin; });
   }
 }
 

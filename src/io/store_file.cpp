@@ -1,11 +1,7 @@
 #include "io/store_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <optional>
 
 #include "io/partial_file.hpp"
@@ -40,21 +36,10 @@ void write_provenance(hid_t file, std::string_view format, const Provenance& p) 
   hdf5::write_attribute(file, "seed", p.seed);
 }
 
-/// A node whose folder is its own would wait for ever in the collective opening.
-void expect_visible(const std::string& partial, int rank) {
-  const Descriptor file(::open(partial.c_str(), O_RDWR | O_CLOEXEC));
-  if (file.number() >= 0) return;
-  const int code = errno;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  throw Error(fmt::format("{}, on rank {} ({}), while the root could create it: the folder must be on a file system that all nodes share",
-                          system_error("opening", partial, code).what(), rank, host.data()));
-}
-
 }  // namespace
 
 std::string_view writer_of(std::string_view format) {
-  if (format == counts_format) return "`posgeom count` or `posgeom run`";
+  if (format == counts_format || format == checkpoint_format) return "`posgeom count` or `posgeom run`";
   if (format == geometry_format) return "`posgeom embed` or `posgeom run`";
   if (format == stress_format) return "`posgeom stress` or `posgeom run`";
   if (format == sweep_format) return "`posgeom collect` or `posgeom run`";
@@ -80,7 +65,8 @@ void write_store(const Communicator& comm, const std::string& path, std::string_
     });
     if (fill) {
       const std::string name = PartialFile::name_for(path);
-      collective(comm, doing, [&] { expect_visible(name, comm.rank()); });
+      // A node whose folder is its own would wait for ever in the collective opening.
+      collective(comm, doing, [&] { open_partial(path, comm.rank()); });
       hdf5::Handle file = collective(comm, doing, [&] { return hdf5::open_to_write_together(comm, name); });
       SharedWriter writer(comm, file, SharedWriter::Pass::write);
       fill(writer);

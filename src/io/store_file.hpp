@@ -15,6 +15,7 @@ namespace posgeom::io {
 inline constexpr Index format_version = 1;
 
 inline constexpr std::string_view counts_format = "posgeom-counts";
+inline constexpr std::string_view checkpoint_format = "posgeom count checkpoint";
 inline constexpr std::string_view geometry_format = "posgeom-geometry";
 inline constexpr std::string_view stress_format = "posgeom-stress";
 inline constexpr std::string_view sweep_format = "posgeom-sweep";
@@ -41,6 +42,7 @@ class StoreReader {
   const std::string& path() const { return path_; }
   const std::string& format() const { return format_; }
   bool has(const std::string& name) const { return hdf5::exists(file_, name); }
+  bool has_attribute(const std::string& name) const;
   std::string text(const std::string& attribute) const;
   Index integer(const std::string& attribute) const;
   double real(const std::string& attribute) const;
@@ -48,17 +50,21 @@ class StoreReader {
   /// The whole dataset, of exactly this type and shape (-1: any extent).
   template <class T>
   std::vector<T> values(const std::string& dataset, const std::vector<Index>& shape) const;
+  /// Elements first .. first + count - 1 of the 1-D dataset of `extent` elements, of exactly this type.
+  template <class T>
+  std::vector<T> run(const std::string& dataset, Index extent, Index first, Index count) const;
   std::vector<std::string> texts(const std::string& dataset) const;
   /// The 2-D dataset of doubles, a piece of rows at a time: take(first, count, rows).
   void rows(const std::string& dataset, Index row_count, Index column_count,
             const std::function<void(Index first, Index count, const double* rows)>& take) const;
   Provenance provenance() const;
   std::vector<std::string> names_in(const std::string& group) const { return hdf5::names_in(file_, group, 1000000); }
-  /// Throws the Error "reading PATH: <text>; <advice>".
+  /// Throws the Error "reading PATH: <text>; the file is damaged: <advice>".
   [[noreturn]] void refuse(const std::string& text) const;
 
  private:
   hdf5::Handle open(const std::string& dataset, hid_t type, const std::vector<Index>& shape) const;
+  void read_run(hid_t dataset, hid_t type, Index first, Index count, void* values) const;
   hdf5::Handle attribute(const std::string& name, H5T_class_t type, const char* expected) const;
 
   hdf5::Silence silence_;
@@ -75,6 +81,14 @@ std::vector<T> StoreReader::values(const std::string& dataset, const std::vector
   std::vector<T> all(count);
   hdf5::read(opened, hdf5::memory_type<T>(), all.data());
   return all;
+}
+
+template <class T>
+std::vector<T> StoreReader::run(const std::string& dataset, Index extent, Index first, Index count) const {
+  const hdf5::Handle opened = open(dataset, hdf5::file_type<T>(), {extent});
+  std::vector<T> values(static_cast<std::size_t>(count));
+  read_run(opened, hdf5::memory_type<T>(), first, count, values.data());
+  return values;
 }
 
 }  // namespace posgeom::io

@@ -52,7 +52,7 @@ StoreReader::StoreReader(std::string path, std::string_view format) : path_(std:
     throw Error(fmt::format("opening {}: an HDF5 file without the attribute `format`: not one that posgeom wrote", path_));
   }
   const std::string found = text("format");
-  const auto known = {counts_format, geometry_format, stress_format, sweep_format};
+  const auto known = {counts_format, checkpoint_format, geometry_format, stress_format, sweep_format};
   if (format.empty() ? std::find(known.begin(), known.end(), found) == known.end() : found != format) {
     throw Error(fmt::format("opening {}: its format is `{}`, expected {}; {}", path_, found,
                             format.empty() ? "one of posgeom's" : fmt::format("`{}`", format),
@@ -68,11 +68,17 @@ StoreReader::StoreReader(std::string path, std::string_view format) : path_(std:
 }
 
 void StoreReader::refuse(const std::string& text) const {
-  throw Error(fmt::format("reading {}: {}; the file is damaged: write it again with {}", path_, text, writer_of(format_)));
+  throw Error(format_ == checkpoint_format
+                  ? fmt::format("reading {}: {}; the file is damaged: remove it, and {} starts anew", path_, text, writer_of(format_))
+                  : fmt::format("reading {}: {}; the file is damaged: write it again with {}", path_, text, writer_of(format_)));
+}
+
+bool StoreReader::has_attribute(const std::string& name) const {
+  return hdf5::checked(H5Aexists(file_, name.c_str()), "reading", file_, name) > 0;
 }
 
 hdf5::Handle StoreReader::attribute(const std::string& name, H5T_class_t type, const char* expected) const {
-  if (hdf5::checked(H5Aexists(file_, name.c_str()), "reading", file_, name) == 0) refuse(fmt::format("the attribute {} is missing", name));
+  if (!has_attribute(name)) refuse(fmt::format("the attribute {} is missing", name));
   hdf5::Handle attribute(hdf5::checked(H5Aopen(file_, name.c_str(), H5P_DEFAULT), "reading", file_, name), H5Aclose);
   const hdf5::Handle stored(hdf5::checked(H5Aget_type(attribute), "reading", file_, name), H5Tclose);
   const hdf5::Handle space(hdf5::checked(H5Aget_space(attribute), "reading", file_, name), H5Sclose);
@@ -120,6 +126,16 @@ hdf5::Handle StoreReader::open(const std::string& dataset, hid_t type, const std
     refuse(fmt::format("the dataset {} holds {}, expected little-endian {}", dataset, type_text(stored), type_text(type)));
   }
   return opened;
+}
+
+void StoreReader::read_run(hid_t dataset, hid_t type, Index first, Index count, void* values) const {
+  if (count == 0) return;
+  const hdf5::Handle file_space(hdf5::checked(H5Dget_space(dataset), "reading", dataset), H5Sclose);
+  const auto start = static_cast<hsize_t>(first);
+  const auto extent = static_cast<hsize_t>(count);
+  hdf5::checked(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, nullptr, &extent, nullptr), "reading", dataset);
+  const hdf5::Handle memory_space(hdf5::checked(H5Screate_simple(1, &extent, nullptr), "reading", dataset), H5Sclose);
+  hdf5::checked(H5Dread(dataset, type, memory_space, file_space, H5P_DEFAULT, values), "reading", dataset);
 }
 
 std::vector<std::string> StoreReader::texts(const std::string& dataset) const {

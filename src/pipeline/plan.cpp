@@ -29,7 +29,8 @@ Index nonzeros(const CorpusEstimate& corpus, Index length) {
   if (corpus.token_count == 0 || corpus.token_certainty == Certainty::at_least) return cells;
   Index most = std::min(cells, corpus.token_count);
   if (!corpus.unigram.empty()) {
-    const double types = expected_types(corpus.unigram, static_cast<double>(corpus.token_count) / static_cast<double>(length));
+    const double types =
+        expected_types(corpus.unigram, corpus.vocab_size, static_cast<double>(corpus.token_count) / static_cast<double>(length));
     most = std::min(most, static_cast<Index>(types * static_cast<double>(length)) + 1);
   }
   return most;

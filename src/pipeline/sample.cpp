@@ -82,7 +82,7 @@ CorpusEstimate estimate_corpus(const Communicator& comm, const Config& config) {
   CorpusOptions options = config.corpus;
   const TokenizerKind kind = options.tokenizer;
   bool built = options.vocab.empty() && (kind == TokenizerKind::whitespace || kind == TokenizerKind::chars);
-  built = built && !holds_tokens(sniff_corpus(comm, options));
+  built = built && !holds_tokens(resolve_format(comm, options));
   if (built) {
     options.tokenizer = TokenizerKind::bytes;
     options.vocab_size = 0;

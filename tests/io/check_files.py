@@ -58,7 +58,7 @@ def members(file, expected):
 
 def provenance(file, form):
     attributes(file, {
-        "format": "posgeom-" + form, "format_version": 1, "created": "2026-01-02T03:04:05Z",
+        "format": form, "format_version": 1, "created": "2026-01-02T03:04:05Z",
         "command_line": 'posgeom run --corpus "a b" --lengths 12', "config": "#" * 200000 + "\n[corpus]\nname = \u00e9\n",
         "ranks": ranks, "process_grid": f"1x{ranks}", "libraries": f"HDF5 {ranks}", "fingerprint": "0123456789abcdef",
         "fingerprint_lines": "length=12\nunreached=drop\n", "corpus_fingerprint": "fedcba9876543210", "seed": 1 << 40})
@@ -66,25 +66,79 @@ def provenance(file, form):
         check(isinstance(file.attrs[name], str) and file.attrs[name], f"attribute {name} is a text")
 
 
+def known_rows(n, rows, shuffled, half):
+    """The rule of known_files.hpp: for each position, what stands there and how often."""
+    table = []
+    for i in range(rows):
+        row = []
+        for v in range(7):
+            origin = 6 - v if shuffled else v
+            if i >= n - 1 or (i + origin) % 2 or (half and v % 3 == 0):
+                continue
+            count = 1 << 40 if i == origin == 0 else 10 * i + origin + 1
+            row.append((v, count // 2 if half else count))
+        table.append(row)
+    return table
+
+
+def count_table(f, group, rows):
+    cells = sum(rows, [])
+    dataset(f, f"{group}/indptr", "<i8", (len(rows) + 1,), lambda i: sum(len(r) for r in rows[:i]), [])
+    dataset(f, f"{group}/token", "<i4", (len(cells),), lambda k: cells[k][0], [])
+    dataset(f, f"{group}/count", "<i8", (len(cells),), lambda k: cells[k][1], [f"/{group}/token"])
+    return [f"{group}/{name}" for name in ("indptr", "token", "count")]
+
+
+def positions(f, base, rows):
+    dataset(f, f"{base}position", "<i4", (len(rows),), lambda i: i, [])
+    dataset(f, f"{base}position_total", "<i8", (len(rows),), lambda i: sum(c for _, c in rows[i]), [f"/{base}position"])
+    return [f"{base}position", f"{base}position_total"]
+
+
+common = {"vocab_size": 7, "document_count": 100, "empty_document_count": 3, "token_count": (1 << 40) + 1000, "longest_document": 9}
+
+
 def counts():
     with h5py.File(f"{folder}/counts.h5", "r") as f:
-        provenance(f, "counts")
-        members(f, ["position", "position_total", "counts/indptr", "counts/token", "counts/count", "vocabulary"])
-        attributes(f, {"length": 5, "vocab_size": 7, "document_count": 100, "empty_document_count": 3, "token_count": (1 << 40) + 1000,
-                       "longest_document": 9, "sequences": "document"})
-        rows = [[(v, (1 << 40) if i == v == 0 else 10 * i + v + 1) for v in range(7) if (i + v) % 2 == 0] if i < 4 else [] for i in range(5)]
-        cells = sum(rows, [])
-        dataset(f, "position", "<i4", (5,), lambda i: i, [])
-        dataset(f, "position_total", "<i8", (5,), lambda i: sum(c for _, c in rows[i]), ["/position"])
-        dataset(f, "counts/indptr", "<i8", (6,), lambda i: sum(len(r) for r in rows[:i]), [])
-        dataset(f, "counts/token", "<i4", (len(cells),), lambda k: cells[k][0], [])
-        dataset(f, "counts/count", "<i8", (len(cells),), lambda k: cells[k][1], ["/counts/token"])
+        provenance(f, "posgeom-counts")
+        attributes(f, {"length": 5, "sequences": "document", "split": 0, **common})
+        rows = known_rows(5, 5, False, False)
+        members(f, positions(f, "", rows) + count_table(f, "counts", rows) + ["vocabulary"])
         texts(f, "vocabulary", ["w\u00f6rd-" + "x" * v for v in range(7)])
+    with h5py.File(f"{folder}/counts-noise.h5", "r") as f:
+        attributes(f, {"length": 5, "sequences": "document", "split": 1, **common})
+        rows = known_rows(5, 5, False, False)
+        found = positions(f, "", rows) + count_table(f, "counts", rows) + count_table(f, "counts_half_a", known_rows(5, 5, False, True))
+        for n in (3, 5):
+            for half in (False, True):
+                found += count_table(f, f"length_{n}/counts_shuffled" + "_half_a" * half, known_rows(5, n, True, half))
+        members(f, found)
+    with h5py.File(f"{folder}/counts-packed.h5", "r") as f:
+        provenance(f, "posgeom-counts")
+        check("length" not in f.attrs, "length is of document mode")
+        attributes(f, {"sequences": "packed", "split": 1, **common})
+        members(f, tables_by_length(f, (1, 3, 8)) + ["vocabulary"])
+    with h5py.File(f"{folder}/checkpoint.h5", "r") as f:
+        provenance(f, "posgeom count checkpoint")
+        attributes(f, {"sequences": "chunk", "split": 1, **common})
+        members(f, tables_by_length(f, (3, 8)) + ["units_done"])
+        dataset(f, "units_done", "<i8", (3, 3), lambda i, j: [[0, 0, 4], [0, 6, 7], [5, 2, 3]][i][j], [])
+
+
+def tables_by_length(f, lengths):
+    found = []
+    for n in lengths:
+        found += positions(f, f"length_{n}/", known_rows(n, n, False, False))
+        for shuffled in (False, True):
+            for half in (False, True):
+                group = f"length_{n}/counts" + "_shuffled" * shuffled + "_half_a" * half
+                found += count_table(f, group, known_rows(n, n, shuffled, half))
+    return found
 
 
 def geometry():
     with h5py.File(f"{folder}/geometry-12.h5", "r") as f:
-        provenance(f, "geometry")
+        provenance(f, "posgeom-geometry")
         members(f, ["position", "component", "eigenvalues", "encoding", "hellinger"])
         attributes(f, {"length": 12, "rank": 3, "trace": 19 / 3, "entropy_rank": 2.1, "participation_ratio": 1.9, "dims_90": 2, "dims_95": 3,
                        "dims_99": 3, "corpus_violation_rate": 0.218, "mean_hellinger": 0.9, "sum_hellinger_squared": 44.5, "solver": "pdsyevd",
@@ -103,7 +157,7 @@ tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson
 def stress():
     stored = [f"encodings/{name}/{d}" for name in ("mds", "my.file-1") for d in (1, 2, 4)]
     with h5py.File(f"{folder}/stress-12.h5", "r") as f:
-        provenance(f, "stress")
+        provenance(f, "posgeom-stress")
         members(f, ["dimension", "encoding_name", "not_unique"] + tables + stored)
         attributes(f, {"length": 12, "constant_baseline": 0.25, "corpus_violation_rate": 0.218})
         dataset(f, "dimension", "<i4", (3,), lambda d: [1, 2, 4][d], [])
@@ -122,7 +176,7 @@ def sweep():
         return math.nan if (tables[t], l, e, d) == ("raw", 1, 1, 2) else t + l / 2 + e / 8 + d / 64
 
     with h5py.File(f"{folder}/sweep.h5", "r") as f:
-        provenance(f, "sweep")
+        provenance(f, "posgeom-sweep")
         members(f, ["length", "dimension", "encoding_name", "rank", "trace", "constant_baseline", "corpus_violation_rate"] + tables)
         dataset(f, "length", "<i8", (2,), lambda l: [8, 12][l], [])
         dataset(f, "dimension", "<i4", (3,), lambda d: [1, 2, 4][d], [])
@@ -164,6 +218,11 @@ def other_readers():
             same(float(data["scale"].sel(length=12, encoding_name="rope", dimension=2)), 2 + 1 / 2 + 1 / 8 + 1 / 64, f"{engine}: sweep")
         with xarray.open_dataset(f"{folder}/counts.h5", engine=engine) as data:
             same(data["position_total"].dims, ("position",), f"{engine}: dimensions of position_total")
+        with xarray.open_dataset(f"{folder}/counts-packed.h5", engine=engine, group="length_8") as data:
+            same(data["position_total"].dims, ("position",), f"{engine}: dimensions of position_total in a group")
+        for group in ("counts", "counts_half_a", "counts_shuffled", "counts_shuffled_half_a"):
+            with xarray.open_dataset(f"{folder}/counts-packed.h5", engine=engine, group=f"length_8/{group}") as data:
+                same(data["count"].dims, ("token",), f"{engine}: dimensions of count in {group}")
 
 
 counts()

@@ -23,30 +23,82 @@ inline Provenance known_provenance(int ranks) {
   return p;
 }
 
-/// Token v stands at position i < 4 of 5 where i + v is even: 10 i + v + 1 times, (0, 0) 2^40 times.
-inline CountsFile known_counts() {
-  CountsFile file;
-  PositionCounts& c = file.counts;
-  c.length = 5;
+/// Token v of 7 stands at position i < n - 1 of n where i + v is even: 10 i + v + 1 times, (0, 0) 2^40 times. Half a has half of that,
+/// rounded down, and nothing of v = 0, 3, 6. Shuffled, v has what 6 - v has else. The first `rows` rows of it.
+inline PositionRows known_rows(Index n, Index rows, bool shuffled, bool half) {
+  PositionRows all;
+  for (Index i = 0; i < rows; ++i) {
+    for (Token v = 0; i < n - 1 && v < 7; ++v) {
+      const Token from = shuffled ? 6 - v : v;
+      if ((i + from) % 2 != 0 || (half && v % 3 == 0)) continue;
+      const Count count = i == 0 && from == 0 ? Count{1} << 40 : 10 * i + from + 1;
+      all.token.push_back(v);
+      all.count.push_back(half ? count / 2 : count);
+    }
+    all.indptr.push_back(std::ssize(all.token));
+  }
+  return all;
+}
+
+/// The whole of these tables, as one rank alone would have it.
+inline CorpusCounts known_whole(Sequences sequences, const std::vector<Index>& lengths, bool split, bool shuffle) {
+  CorpusCounts c;
+  c.sequences = sequences;
+  c.split = split;
   c.vocab_size = 7;
   c.document_count = 100;
   c.empty_document_count = 3;
   c.token_count = (Index{1} << 40) + 1000;
   c.longest_document = 9;
-  c.indptr = {0};
-  for (Index i = 0; i < c.length; ++i) {
-    Count total = 0;
-    for (Token v = 0; i < 4 && v < 7; ++v) {
-      if ((i + v) % 2 != 0) continue;
-      c.token.push_back(v);
-      c.count.push_back(i == 0 && v == 0 ? Count{1} << 40 : 10 * i + v + 1);
-      total += c.count.back();
+  const bool one = sequences == Sequences::document;
+  for (const bool shuffled : {false, true}) {
+    for (const Index n : lengths) {
+      if (shuffled ? !shuffle : one && n != lengths.back()) continue;
+      const Index of = one ? lengths.back() : n;
+      c.tables.push_back({n, shuffled, known_rows(of, n, shuffled, false), split ? known_rows(of, n, shuffled, true) : PositionRows{}});
     }
-    c.position_total.push_back(total);
-    c.indptr.push_back(std::ssize(c.token));
   }
-  for (int v = 0; v < 7; ++v) file.vocabulary.push_back("w\xC3\xB6rd-" + std::string(static_cast<std::size_t>(v), 'x'));
-  return file;
+  return c;
+}
+
+inline PositionRows part_of(const PositionRows& whole, Index first, Index count) {
+  PositionRows part;
+  part.first = first;
+  const auto bound = [&](Index i) { return whole.indptr[static_cast<std::size_t>(i)]; };
+  for (Index i = first; i < first + count; ++i) part.indptr.push_back(bound(i + 1) - bound(first));
+  part.token.assign(whole.token.begin() + bound(first), whole.token.begin() + bound(first + count));
+  part.count.assign(whole.count.begin() + bound(first), whole.count.begin() + bound(first + count));
+  return part;
+}
+
+/// What a rank has of the whole.
+inline CorpusCounts share_of(const CorpusCounts& whole, const Communicator& comm) {
+  CorpusCounts share = whole;
+  for (CountTable& table : share.tables) {
+    const OwnedPositions owned = owned_positions(table.length, comm.rank(), comm.size());
+    table.all = part_of(table.all, owned.first, owned.rows);
+    if (whole.split) table.half_a = part_of(table.half_a, owned.first, owned.rows);
+  }
+  return share;
+}
+
+inline std::vector<std::string> known_vocabulary() {
+  std::vector<std::string> words;
+  for (int v = 0; v < 7; ++v) words.push_back("w\xC3\xB6rd-" + std::string(static_cast<std::size_t>(v), 'x'));
+  return words;
+}
+
+/// This rank's share of a table of 5 positions.
+inline CountsFile known_counts(const Communicator& comm) {
+  return {share_of(known_whole(Sequences::document, {5}, false, false), comm), known_vocabulary()};
+}
+
+/// Entries of a checkpoint of counts in windows of 3 and 8.
+inline CountCheckpoint known_checkpoint(const Communicator& comm) {
+  CountCheckpoint checkpoint;
+  checkpoint.counts = share_of(known_whole(Sequences::chunk, {3, 8}, true, true), comm);
+  checkpoint.done = UnitSet::from_triples(std::vector<Index>{0, 0, 4, 0, 6, 7, 5, 2, 3});
+  return checkpoint;
 }
 
 /// Encoding (i, j) = i + 1 + (j + 1) / 3 in the three columns of the rank, zero in the other two of five.

@@ -1,4 +1,5 @@
 #include "hdf5/hdf5.hpp"
+#include "io/edit.hpp"
 #include "io/known_files.hpp"
 #include "io/support.hpp"
 
@@ -21,9 +22,15 @@ struct Kind {
 std::vector<Kind> kinds() {
   return {{"posgeom-counts",
            "posgeom count",
-           [](const std::string& path) { write_counts(world(), path, known_counts(), provenance); },
-           [](const std::string& path) { read_counts(world(), path); },
+           [](const std::string& path) { write_counts(world(), path, known_counts(world()), provenance); },
+           [](const std::string& path) { read_counts(world(), path, 5); },
            {"/position_total", "/counts/indptr", "/counts/token", "/counts/count"}},
+          {"posgeom count checkpoint",
+           "posgeom count",
+           [](const std::string& path) { write_count_checkpoint(world(), path, known_checkpoint(world()), provenance); },
+           [](const std::string& path) { read_count_checkpoint(world(), path); },
+           {"/length_3/position_total", "/length_8/counts/indptr", "/length_8/counts/token", "/length_3/counts_half_a/count",
+            "/length_3/counts_shuffled/indptr", "/length_8/counts_shuffled_half_a/token", "/units_done"}},
           {"posgeom-geometry",
            "posgeom embed",
            [](const std::string& path) { write_geometry(world(), path, known_geometry(), nullptr, provenance); },
@@ -34,22 +41,6 @@ std::vector<Kind> kinds() {
            [](const std::string& path) { write_stress(world(), path, known_stress(), known_encodings(), provenance); },
            [](const std::string& path) { read_stress(world(), path); },
            {"/dimension", "/encoding_name", "/not_unique", "/raw", "/scaled", "/scale", "/violation_rate", "/min_separation", "/pearson"}}};
-}
-
-/// **Collective.** The root changes a file with HDF5.
-void edit(const std::string& path, const std::function<void(hid_t file)>& change) {
-  if (world().is_root()) {
-    const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-    ASSERT_GE(hid_t{file}, 0);
-    change(file);
-  }
-  barrier(world());
-}
-
-template <class T>
-void replace(hid_t file, const std::string& name, const std::vector<T>& values, const std::vector<Index>& shape) {
-  H5Ldelete(file, name.c_str(), H5P_DEFAULT);
-  hdf5::write_vector(file, name, std::span<const T>(values), shape);
 }
 
 TEST(Missing, FileNamesTheCommandThatWritesIt) {
@@ -140,43 +131,6 @@ TEST(Datasets, MissingOrOfAnotherShapeOrType) {
   write_stress(world(), path, known_stress(), {}, provenance);
   edit(path, [](hid_t file) { replace(file, "/encoding_name", std::vector<double>(3, 1), {3}); });
   expect_error([&] { read_stress(world(), path); }, {"/encoding_name", "float64", "texts"});
-}
-
-TEST(Counts, ThatContradictThemselves) {
-  const Scratch scratch;
-  const std::string path = scratch.path("counts.h5");
-  write_counts(world(), path, known_counts(), provenance);
-  const std::string good = bytes_of(path);
-  const PositionCounts c = known_counts().counts;
-  const Index n = c.length, nonzeros = std::ssize(c.token);
-  const auto expect_refused = [&](const std::function<void(hid_t)>& change, const std::vector<std::string>& parts) {
-    put_bytes(path, good);
-    edit(path, change);
-    expect_error([&] { read_counts(world(), path); }, parts);
-  };
-  const auto changed = [](auto values, std::size_t place, Index value) {
-    values[place] = static_cast<typename decltype(values)::value_type>(value);
-    return values;
-  };
-  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 0, 1), {n + 1}); }, {"/counts/indptr", "from 1"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 5, 2), {n + 1}); }, {"/counts/indptr"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 2, 1000), {n + 1}); },
-                 {"/counts/indptr falls at position 1"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/indptr", changed(c.indptr, 2, 1), {n + 1}); }, {"/counts/indptr falls at position 1"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 1, 0), {nonzeros}); },
-                 {"/counts/token at position 0", "0 after 0"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 0, -1), {nonzeros}); }, {"/counts/token at position 0"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/token", changed(c.token, 3, 7), {nonzeros}); }, {"/counts/token", "below 7"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/count", changed(c.count, 2, 0), {nonzeros}); }, {"/counts/count", "at least 1"});
-  expect_refused([&](hid_t f) { replace(f, "/counts/count", changed(c.count, 2, 6), {nonzeros}); }, {"/position_total", "at position 0"});
-  expect_refused([&](hid_t f) { replace(f, "/position_total", changed(c.position_total, 4, 1), {n}); },
-                 {"/position_total is 1 at position 4"});
-  expect_refused(
-      [&](hid_t f) {
-        H5Ldelete(f, "/vocabulary", H5P_DEFAULT);
-        hdf5::write_texts(f, "/vocabulary", {"one", "two"});
-      },
-      {"/vocabulary has 2", "vocab_size = 7"});
 }
 
 TEST(Geometry, ThatContradictsItself) {

@@ -14,57 +14,6 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 const Provenance provenance = known_provenance(1);
 
-void expect_counts(const CountsFile& found, const CountsFile& file) {
-  EXPECT_EQ(found.counts.length, file.counts.length);
-  EXPECT_EQ(found.counts.vocab_size, file.counts.vocab_size);
-  EXPECT_EQ(found.counts.document_count, file.counts.document_count);
-  EXPECT_EQ(found.counts.empty_document_count, file.counts.empty_document_count);
-  EXPECT_EQ(found.counts.token_count, file.counts.token_count);
-  EXPECT_EQ(found.counts.longest_document, file.counts.longest_document);
-  EXPECT_EQ(found.counts.position_total, file.counts.position_total);
-  EXPECT_EQ(found.counts.indptr, file.counts.indptr);
-  EXPECT_EQ(found.counts.token, file.counts.token);
-  EXPECT_EQ(found.counts.count, file.counts.count);
-  EXPECT_EQ(found.vocabulary, file.vocabulary);
-  EXPECT_EQ(found.sequences, file.sequences);
-}
-
-void expect_counts_survive(const CountsFile& file) {
-  const Scratch scratch;
-  write_counts(world(), scratch.path("counts.h5"), file, provenance);
-  EXPECT_EQ(scratch.names(), std::vector<std::string>{"counts.h5"});
-  expect_counts(read_counts(world(), scratch.path("counts.h5")), file);
-}
-
-TEST(Counts, RoundTrip) { expect_counts_survive(known_counts()); }
-
-TEST(Counts, EmptyTablesAndOnePosition) {
-  CountsFile none = known_counts();
-  none.vocabulary.clear();
-  none.counts.length = 2;
-  none.counts.position_total = {0, 0};
-  none.counts.indptr = {0, 0, 0};
-  none.counts.token.clear();
-  none.counts.count.clear();
-  expect_counts_survive(none);
-  CountsFile one = none;
-  one.counts.length = 1;
-  one.counts.position_total = {5};
-  one.counts.indptr = {0, 1};
-  one.counts.token = {6};
-  one.counts.count = {5};
-  expect_counts_survive(one);
-}
-
-TEST(Counts, LongWordInALargeVocabulary) {
-  // Padded to the longest, these texts would take 2000 times a million bytes.
-  CountsFile file = known_counts();
-  file.counts.vocab_size = 2000;
-  file.vocabulary.assign(2000, "word");
-  file.vocabulary[7] = std::string(1000000, 'w');
-  expect_counts_survive(file);
-}
-
 TEST(Geometry, RoundTrip) {
   const Scratch scratch;
   const GeometryFile file = known_geometry();
@@ -164,12 +113,12 @@ TEST(Provenance, RoundTripOfAnyFileAndNulloptWithoutOne) {
 
 TEST(RankCount, TheSameBytesAsOneRankWrites) {
   const Scratch scratch;
-  write_counts(world(), scratch.path("counts.h5"), known_counts(), provenance);
+  write_counts(world(), scratch.path("counts.h5"), known_counts(world()), provenance);
   write_geometry(world(), scratch.path("geometry.h5"), known_geometry(), nullptr, provenance);
   write_stress(world(), scratch.path("stress.h5"), known_stress(), known_encodings(), provenance);
   if (world().is_root()) {
     const Communicator self = Communicator::self();
-    write_counts(self, scratch.path("counts-1.h5"), known_counts(), provenance);
+    write_counts(self, scratch.path("counts-1.h5"), known_counts(self), provenance);
     write_geometry(self, scratch.path("geometry-1.h5"), known_geometry(), nullptr, provenance);
     write_stress(self, scratch.path("stress-1.h5"), known_stress(), known_encodings(), provenance);
     for (const std::string name : {"counts", "geometry", "stress"}) {
@@ -189,26 +138,36 @@ TEST(Compare, ADifferenceOnAnyRankIsAnErrorOnAll) {
   barrier(world());
   const hdf5::Handle file = hdf5::open_to_write_together(world(), path);
   std::vector<std::int32_t> values(23, 7);
-  io::SharedWriter(world(), file, io::SharedWriter::Pass::write).vector("/vector", std::span<const std::int32_t>(values));
+  const OwnedPositions own = owned_positions(23, world().rank(), world().size());
+  const auto go = [&](io::SharedWriter::Pass pass) {
+    const auto mine =
+        std::span<const std::int32_t>(values).subspan(static_cast<std::size_t>(own.first), static_cast<std::size_t>(own.rows));
+    io::SharedWriter(world(), file, pass).run("/vector", own.first, mine);
+  };
+  go(io::SharedWriter::Pass::write);
   hdf5::flush(file);
   for (std::size_t k = 0; k < values.size(); ++k) {
     values[k] = 8;
-    expect_error(
-        [&] { io::SharedWriter(world(), file, io::SharedWriter::Pass::compare).vector("/vector", std::span<const std::int32_t>(values)); },
-        {"file.h5:/vector", "reads back"});
+    expect_error([&] { go(io::SharedWriter::Pass::compare); }, {"file.h5:/vector", "reads back"});
     values[k] = 7;
   }
-  io::SharedWriter(world(), file, io::SharedWriter::Pass::compare).vector("/vector", std::span<const std::int32_t>(values));
+  go(io::SharedWriter::Pass::compare);
 }
 
 TEST(Pieces, AnySizeOfPieceWritesTheSame) {
   const Scratch scratch;
-  const std::vector<Index> vector_shape{23};
+  // Runs of 0, 1, 2, ... elements, in reverse order of the ranks: a writer is told where its own begins.
+  const Index own = world().rank();
+  const Index before = exclusive_sum(world(), own);
+  const Index total = all_reduce(world(), own);
+  const std::vector<Index> vector_shape{total};
   const std::vector<Index> rows_shape{11, 3};
   const std::vector<Index> square_shape{17, 17};
   const DistributedMatrix square = known_hellinger(ProcessGrid::nearest_square(world()), 17, 2);
-  std::vector<std::int64_t> values(23);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(total));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<std::int64_t>(k * k);
+  const auto mine =
+      std::span<const std::int64_t>(values).subspan(static_cast<std::size_t>(total - before - own), static_cast<std::size_t>(own));
   for (const Index piece : {1, 2, 5, 1000}) {
     const std::string path = scratch.path("pieces-" + std::to_string(piece));
     if (world().is_root()) {
@@ -222,7 +181,7 @@ TEST(Pieces, AnySizeOfPieceWritesTheSame) {
       const hdf5::Handle file = hdf5::open_to_write_together(world(), path);
       for (const auto pass : {io::SharedWriter::Pass::write, io::SharedWriter::Pass::compare}) {
         io::SharedWriter writer(world(), file, pass, piece);
-        writer.vector("/a/vector", std::span<const std::int64_t>(values));
+        writer.run("/a/vector", total - before - own, mine);
         writer.rows("/rows", [](Index first, Index count, std::span<double> rows) {
           for (Index k = 0; k < count * 3; ++k) rows[static_cast<std::size_t>(k)] = static_cast<double>(first * 3 + k);
         });
@@ -232,7 +191,7 @@ TEST(Pieces, AnySizeOfPieceWritesTheSame) {
     }
     barrier(world());
     const hdf5::Handle file = hdf5::open_to_read(path);
-    std::vector<std::int64_t> found(23);
+    std::vector<std::int64_t> found(values.size());
     hdf5::read(hdf5::open_dataset(file, "/a/vector"), H5T_NATIVE_INT64, found.data());
     EXPECT_EQ(found, values) << "pieces of " << piece;
     std::vector<double> rows(33);
@@ -255,7 +214,7 @@ std::string line_of(const InspectLines& lines, const std::string& key) {
 
 TEST(Inspect, SummarisesEveryFormat) {
   const Scratch scratch;
-  write_counts(world(), scratch.path("counts.h5"), known_counts(), provenance);
+  write_counts(world(), scratch.path("counts.h5"), known_counts(world()), provenance);
   write_geometry(world(), scratch.path("geometry.h5"), known_geometry(), nullptr, provenance);
   write_stress(world(), scratch.path("stress.h5"), known_stress(), known_encodings(), provenance);
   write_sweep(world(), scratch.path("sweep.h5"), known_sweep(), provenance);
@@ -263,8 +222,25 @@ TEST(Inspect, SummarisesEveryFormat) {
   EXPECT_EQ(line_of(counts, "format"), "posgeom-counts, version 1");
   EXPECT_EQ(line_of(counts, "command line"), provenance.command_line);
   EXPECT_EQ(line_of(counts, "documents"), "100, 3 of them empty");
-  EXPECT_EQ(line_of(counts, "positions"), "n = 5, 4 reached");
-  EXPECT_NE(line_of(counts, "position totals").find("N_3 = 102"), std::string::npos) << line_of(counts, "position totals");
+  EXPECT_EQ(line_of(counts, "n = 5"),
+            "14 nonzero counts, 4 positions reached: N_0 = 1099511627791, N_1 = 42, N_2 = 96, N_3 = 102, N_4 = 0");
+  EXPECT_EQ(line_of(counts, "halves"), "not stored");
+  EXPECT_EQ(line_of(counts, "shuffled"), "not stored");
+  const CorpusCounts noise = known_whole(Sequences::document, {3, 5}, true, true);
+  write_counts(world(), scratch.path("noise.h5"), {share_of(noise, world()), known_vocabulary()}, provenance);
+  const InspectLines with_noise = inspect_file(world(), scratch.path("noise.h5"));
+  EXPECT_EQ(line_of(with_noise, "sequences"), "document");
+  EXPECT_EQ(line_of(with_noise, "vocabulary"), "V = 7, stored");
+  EXPECT_EQ(line_of(with_noise, "halves"), "stored");
+  EXPECT_EQ(line_of(with_noise, "shuffled"), "n = 3, 5");
+  EXPECT_EQ(line_of(with_noise, "shuffled, n = 3"), "11 nonzero counts");
+  write_count_checkpoint(world(), scratch.path("check.h5"), known_checkpoint(world()), provenance);
+  const InspectLines checkpoint = inspect_file(world(), scratch.path("check.h5"));
+  EXPECT_EQ(line_of(checkpoint, "format"), "posgeom count checkpoint, version 1");
+  EXPECT_EQ(line_of(checkpoint, "sequences"), "chunk");
+  EXPECT_EQ(line_of(checkpoint, "n = 3"), "7 nonzero counts, 2 positions reached: N_0 = 1099511627791, N_1 = 42, N_2 = 0");
+  EXPECT_EQ(line_of(checkpoint, "n = 8").substr(0, 39), "25 nonzero counts, 7 positions reached:");
+  EXPECT_EQ(line_of(checkpoint, "units done"), "6");
   const InspectLines geometry = inspect_file(world(), scratch.path("geometry.h5"));
   EXPECT_EQ(line_of(geometry, "positions"), "7 of 12, unreached: drop");
   EXPECT_EQ(line_of(geometry, "rank"), "3");

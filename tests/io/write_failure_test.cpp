@@ -1,9 +1,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 
-#include <csignal>
-
+#include "io/file_size_limit.hpp"
 #include "io/known_files.hpp"
 #include "io/partial_file.hpp"
 #include "io/store_file.hpp"
@@ -87,31 +85,33 @@ TEST(OneRank, ThatHoldsAWrongTableEndsAll) {
   std::vector<StoredEncoding> encodings = known_encodings();
   if (world().rank() == world().size() - 1) encodings[2].values.resize(5);
   expect_error([&] { write_stress(world(), scratch.path("s.h5"), known_stress(), encodings, provenance); }, {"rows x columns values"});
-  CountsFile counts = known_counts();
-  if (world().rank() == world().size() - 1) counts.counts.count.pop_back();
-  expect_error([&] { write_counts(world(), scratch.path("s.h5"), counts, provenance); }, {"count"});
+  const auto expect_refused = [&](const std::function<void(CorpusCounts&)>& change, const std::string& part) {
+    CountsFile file{share_of(known_whole(Sequences::packed, {60, 131}, true, true), world()), {}};
+    if (world().rank() == world().size() - 1) change(file.counts);
+    expect_error([&] { write_counts(world(), scratch.path("s.h5"), file, provenance); }, {part});
+    expect_error([&] { write_count_checkpoint(world(), scratch.path("s.h5"), {file.counts, {}}, provenance); }, {part});
+  };
+  expect_refused([](CorpusCounts& c) { c.tables[1].all.count.push_back(1); }, "compressed sparse rows");
+  expect_refused([](CorpusCounts& c) { c.tables[0].half_a.indptr.back() += 1; }, "compressed sparse rows");
+  expect_refused([](CorpusCounts& c) { c.tables[3].all.indptr.push_back(c.tables[3].all.indptr.back()); }, "positions that it owns");
+  expect_refused([](CorpusCounts& c) { c.tables[1].all.first += 1; }, "positions that it owns");
+  expect_refused([](CorpusCounts& c) { c.tables[2].half_a = {}; }, "positions that it owns");
+  if (world().size() == 1) {
+    expect_refused([](CorpusCounts& c) { c.tables[1].length = 60; }, "a place of its own");
+    expect_refused([](CorpusCounts& c) { c.split = false; }, "halves come with the option");
+    expect_refused([](CorpusCounts& c) { c.sequences = Sequences::document; }, "a place of its own");
+    expect_refused([](CorpusCounts& c) { c.sequences = Sequences::document, c.tables.erase(c.tables.begin(), c.tables.begin() + 2); },
+                   "serves all lengths");
+    expect_refused([](CorpusCounts& c) { c.tables[0].length = 0; }, "has positions");
+  } else {
+    expect_refused([](CorpusCounts& c) { c.tables.pop_back(); }, "the same tables");
+    expect_refused([](CorpusCounts& c) { c.split = false; }, "the same tables");
+    expect_refused([](CorpusCounts& c) { c.sequences = Sequences::chunk; }, "the same tables");
+    expect_refused([](CorpusCounts& c) { c.tables[2].shuffled = false; }, "the same tables");
+  }
   EXPECT_TRUE(bytes_of(scratch.path("s.h5")) == before);
   EXPECT_EQ(scratch.names(), std::vector<std::string>{"s.h5"});
 }
-
-/// A limit on the size of this process's files while it exists: writes beyond it fail with EFBIG.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : previous_signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &previous_);
-    const rlimit limit{bytes, previous_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &previous_);
-    std::signal(SIGXFSZ, previous_signal_);
-  }
-
- private:
-  using SignalHandler = void (*)(int);
-  SignalHandler previous_signal_;
-  rlimit previous_{};
-};
 
 /// A geometry of m x 64 numbers.
 GeometryFile large_geometry(Index m) {

@@ -81,6 +81,8 @@ struct Sweep {
 /// name is complete. Throws the same Error on every rank, with advice for locks, permissions and full disks; PATH is then as it was before,
 /// and PATH.partial is removed. PATH.lock is held meanwhile: a second writer is refused, what a killed run left behind is replaced.
 /// `file` must be the same on every rank; the attributes, names and small tables are taken from the root's.
+/// Of the tables of counts each rank has the positions that it owns (owned_positions()), and writes these; the number of ranks leaves no
+/// trace in the file.
 void write_counts(const Communicator& comm, const std::string& path, const CountsFile& file, const Provenance& provenance);
 /// `hellinger`: H to be stored as /hellinger, or null.
 void write_geometry(const Communicator& comm, const std::string& path, const GeometryFile& file, const DistributedMatrix* hellinger,
@@ -94,7 +96,8 @@ void write_sweep_csv(const Communicator& comm, const std::string& path, const Sw
 /// **Collective**, all of them. Every rank gets the same value. Throws the same Error on every rank: no such file, not one of ours
 /// (attribute format), of a newer format_version, a dataset missing or of the wrong shape.
 /// One table, whole, on every rank: positions 0 .. length - 1. Document mode: the first `length` positions of the table that serves all
-/// lengths; else that of /length_<length>. Throws too where the file has no such table, saying which lengths it has.
+/// lengths; else that of /length_<length>. Totals are the sums of the table's own rows. Throws too where the file has no such table, saying
+/// which lengths it has, and where it contradicts itself: rows that are not sorted, or do not add up to /position_total.
 PositionCounts read_counts(const Communicator& comm, const std::string& path, Index length, CountsTable table = CountsTable::corpus);
 /// What a counts file holds, without its rows.
 struct CountsSummary {
@@ -105,6 +108,8 @@ struct CountsSummary {
   Index vocab_size = 0, document_count = 0, empty_document_count = 0, token_count = 0, longest_document = 0;
 };
 CountsSummary read_counts_summary(const Communicator& comm, const std::string& path);
+/// All tables of a counts file; each rank gets the positions that it owns.
+CorpusCounts read_count_tables(const Communicator& comm, const std::string& path);
 /// A count that is not finished, in a file of its own (format "posgeom count checkpoint"): the tables as in counts.h5, and which units are
 /// done (/units_done [k, 3]: file, first unit, last unit + 1). Read, each rank gets the positions that it owns now.
 void write_count_checkpoint(const Communicator& comm, const std::string& path, const CountCheckpoint& checkpoint,

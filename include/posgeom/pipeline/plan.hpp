@@ -41,7 +41,7 @@ struct CorpusEstimate {
   Index token_count = 0;
   Certainty vocab_certainty = Certainty::exact;
   Certainty token_certainty = Certainty::exact;
-  std::vector<Count> unigram;  ///< [V] how often each token stands in a sample; empty: not known
+  std::vector<Count> unigram{};  ///< [V] how often each token stands in a sample; empty: not known
 };
 
 /// The options of the counting stage; memory_bytes is not set.
