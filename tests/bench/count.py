@@ -135,7 +135,9 @@ def ratios(samples):
         for peer in ("kernel", "corpus"):
             if peer not in time_of:
                 continue
-            line = f"{clock:5} {peer}'s speed / histogram's {limit / time_of[peer]:.2f}, / numpy's {time_of['numpy'] / time_of[peer]:.1f}"
+            line = f"{clock:5} {peer}'s speed / histogram's {limit / time_of[peer]:.2f}"
+            if "numpy" in time_of:
+                line += f", / numpy's {time_of['numpy'] / time_of[peer]:.1f}"
             if k == 0:
                 line += f", two ranks / one {time_of[peer] / time_of[peer + ', 2 ranks']:.2f}"
             print(line)
