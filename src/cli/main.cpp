@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -26,7 +27,12 @@ namespace {
 using namespace posgeom;
 using namespace posgeom::cli;
 
-void print_error(const std::string& text) { fmt::print(stderr, "posgeom: error: {}\n", text); }
+/// One line, whatever a library's message or a damaged file's name holds.
+void print_error(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
+  fmt::print(stderr, "posgeom: error: {}\n", text);
+}
 
 std::string general_help() {
   std::string text =

@@ -2,6 +2,7 @@
 
 #include "corpus/unit_stream.hpp"
 #include "reader_fixture.hpp"
+#include "support/scale.hpp"
 
 namespace posgeom {
 namespace {
@@ -28,7 +29,7 @@ TEST_F(ReaderBatches, DocumentsAndOverlapsLongerThanABatch) {
     index_corpus(world(), corpus, options);
     EXPECT_EQ(indexed_token_count(corpus), std::ssize(stream));
     EXPECT_EQ(indexed_document_count(corpus), 4);
-    for (int ranks = 1; ranks <= 3; ++ranks) {
+    for (int ranks = testing_support::scaled(1, 2); ranks <= testing_support::scaled(3, 2); ++ranks) {
       const Units units = read_units(corpus, options, ranks, Sharing::runs);
       std::size_t begin = 0;
       for (const auto& [id, unit] : units) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "corpus/token_reading.hpp"
+#include "support/scale.hpp"
 
 namespace posgeom::testing_support {
 

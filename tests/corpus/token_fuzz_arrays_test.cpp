@@ -48,7 +48,7 @@ TEST(TokenFuzz, NpyHeader) {
   const TemporaryFolder folder;
   Mutator mutator(7);
   int accepted = 0, refused = 0;
-  for (int round = 0; round < 2000 && !testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < testing_support::scaled(2000, 300) && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     Files files{{"a.npy", npy_file(ids, "<u2", "(2, 3)")}};
     if (round > 0) mutator.damage(files.at("a.npy"));
@@ -89,7 +89,7 @@ TEST(TokenFuzz, Hdf5File) {
   const std::string good = read_file(path);
   Mutator mutator(11);
   int accepted = 0, refused = 0;
-  for (int round = 0; round < 1500 && !testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < testing_support::scaled(1500, 300) && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::string bytes = good;
     if (round > 0) mutator.damage(bytes);

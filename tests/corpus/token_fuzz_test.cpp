@@ -43,7 +43,8 @@ TEST(TokenFuzz, MegatronIndex) {
   const Documents sequences{{1, 2}, {3}, {}, {40000, 5}, {6}, {7, 8, 9, 10, 11, 12, 13}};
   const Files good{{"m.idx", megatron_index(sequences, {0, 2, 3, 4, 5, 6}, 8, 2)}, {"m.bin", id_bytes(joined(sequences), 2)}};
   EXPECT_EQ(parse_megatron(good), sample());
-  expect_refused_or_right("m.bin", good, Format::megatron, {"m.idx", "m.idx", "m.idx", "m.bin"}, 2000, parse_megatron);
+  expect_refused_or_right("m.bin", good, Format::megatron, {"m.idx", "m.idx", "m.idx", "m.bin"}, testing_support::scaled(2000, 300),
+                          parse_megatron);
 }
 
 TEST(TokenFuzz, LlmcHeader) {
@@ -57,8 +58,9 @@ TEST(TokenFuzz, LlmcHeader) {
     if ((!narrow && !wide) || count < 0 || std::ssize(bytes) != 1024 + Index{count} * (narrow ? 2 : 4)) return {};
     return if_valid(split({stored_ids(bytes, 1024, narrow ? 2 : 4, false)}, false, {narrow ? end : 128000, true, false, {}, 0}));
   };
-  expect_refused_or_right("l.bin", {{"l.bin", llmc_file(ids, 2)}}, Format::llmc, {"l.bin"}, 1500, parse);
-  expect_refused_or_right("l.bin", {{"l.bin", llmc_file({5, 128000, 6, 59999}, 4)}}, Format::llmc, {"l.bin"}, 1500, parse);
+  expect_refused_or_right("l.bin", {{"l.bin", llmc_file(ids, 2)}}, Format::llmc, {"l.bin"}, testing_support::scaled(1500, 300), parse);
+  expect_refused_or_right("l.bin", {{"l.bin", llmc_file({5, 128000, 6, 59999}, 4)}}, Format::llmc, {"l.bin"},
+                          testing_support::scaled(1500, 300), parse);
 }
 
 TEST(TokenFuzz, DatatroveIndex) {
@@ -81,7 +83,7 @@ TEST(TokenFuzz, DatatroveIndex) {
     }
     return if_valid(std::move(documents));
   };
-  expect_refused_or_right("a.ds", good, Format::datatrove, {"a.ds.index", "a.ds.index", "a.ds"}, 1500, parse);
+  expect_refused_or_right("a.ds", good, Format::datatrove, {"a.ds.index", "a.ds.index", "a.ds"}, testing_support::scaled(1500, 300), parse);
 }
 
 TEST(TokenFuzz, InfinigramOffsets) {
@@ -119,7 +121,7 @@ TEST(TokenFuzz, InfinigramOffsets) {
       return {};
     };
     expect_refused_or_right("tokenized.0", {{"tokenized.0", id_bytes(ids, width)}, {"offset.0", offsets}}, Format::infinigram,
-                            {"offset.0", "offset.0", "tokenized.0"}, 1500, parse);
+                            {"offset.0", "offset.0", "tokenized.0"}, testing_support::scaled(1500, 300), parse);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "posgeom/types.hpp"
+#include "support/scale.hpp"
 
 namespace {
 
@@ -19,6 +20,7 @@ using posgeom::Count;
 using posgeom::Index;
 using posgeom::PositionTable;
 using posgeom::Token;
+namespace testing_support = posgeom::testing_support;
 
 /// The table as it is defined: a map a position.
 using Naive = std::vector<std::map<Token, Count>>;
@@ -93,7 +95,7 @@ TEST_P(AnyShape, CountsAsTheDefinitionDoes) {
   PositionTable table(shape.length, shape.vocab_size, shape.buffer_bytes);
   Naive rows(static_cast<std::size_t>(shape.length));
   for (int round = 0; round < 2; ++round) {
-    const int runs = shape.length > 100 ? 80 : 200;
+    const int runs = shape.length > 100 ? testing_support::scaled(80, 40) : testing_support::scaled(200, 40);
     for (int run = 0; run < runs; ++run) {
       // A file's ids may be narrower or wider than the table's.
       if (shape.vocab_size > 65536 || random() % 8 == 0) {
@@ -134,7 +136,7 @@ TEST(PositionTable, IsTheSameWhateverTheBuffer) {
     std::mt19937_64 random(5);
     PositionTable table(shape.length, shape.vocab_size, buffer_bytes);
     Naive rows(static_cast<std::size_t>(shape.length));
-    for (int run = 0; run < 4000; ++run) add_random_run<std::uint16_t>(table, rows, random, shape);
+    for (int run = 0; run < testing_support::scaled(4000, 400); ++run) add_random_run<std::uint16_t>(table, rows, random, shape);
     table.flush();
     tables.push_back(rows_of(table, shape.length));
     EXPECT_EQ(tables.back(), rows);
@@ -146,7 +148,7 @@ TEST(PositionTable, CountsMoreOfOneTokenThanSixteenBitsHold) {
   for (const Index v : {1, 2, 9, 40, 5000, 50257, 70000}) {
     PositionTable table(1, v, Index{1} << 18);
     const std::vector<Token> ids{0, static_cast<Token>(v - 1)};
-    const int times = 300000;
+    const int times = testing_support::scaled(300000, 70000);
     for (int i = 0; i < times; ++i) table.add(0, std::span(ids).subspan(static_cast<std::size_t>(i % 3 == 0), 1));
     table.flush();
     Naive expected(1);
