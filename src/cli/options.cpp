@@ -77,7 +77,7 @@ ParsedLine parse_command_line(const std::vector<std::string>& arguments) {
         po::command_line_parser(arguments).options(options).positional(positional).style(style::unix_style & ~style::allow_guessing).run(),
         map);
   } catch (const po::error& error) {
-    throw Error(fmt::format("{}; see `posgeom --help`", error.what()), ErrorKind::usage);
+    throw Error(fmt::format("{}; see `posgeom COMMAND --help`", error.what()), ErrorKind::usage);
   }
   line.typed = values_of(map);
   line.help = map.count("help") > 0;

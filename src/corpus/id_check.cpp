@@ -122,13 +122,14 @@ WidthGuess guess_width(std::span<const char> bytes, int width, Index vocab_size)
   guess.narrow_fits = all_below(narrow, vocab_size);
   guess.wide_fits = all_below(wide, vocab_size);
   // Fewer show nothing: a document of one word and a padding zero is no 32-bit id.
-  constexpr std::size_t least = 4;
-  bool odd_are_zero = narrow.size() >= least, even_are_zero = true;
+  const Index high = vocab_size > 65536 ? (vocab_size - 1) >> 16U : 0;  // the largest upper half of a 32-bit id
+  const std::size_t least = high > 0 ? 64 : 4;
+  bool odd_are_low = narrow.size() >= least, even_are_low = true;
   for (std::size_t k = 0; k + 1 < narrow.size(); k += 2) {
-    even_are_zero = even_are_zero && narrow[k] == 0;
-    odd_are_zero = odd_are_zero && narrow[k + 1] == 0;
+    even_are_low = even_are_low && narrow[k] <= high;
+    odd_are_low = odd_are_low && narrow[k + 1] <= high;
   }
-  guess.every_second_zero = odd_are_zero && !even_are_zero;
+  guess.every_second_low = odd_are_low && !even_are_low;
   for (std::uint16_t& id : narrow) id = static_cast<std::uint16_t>(id << 8 | id >> 8);
   for (std::uint32_t& id : wide) id = __builtin_bswap32(id);
   guess.swapped_fits = width == 2 ? all_below(narrow, vocab_size) : width == 4 && all_below(wide, vocab_size);
@@ -166,11 +167,11 @@ void check_first_ids(Format format, const CorpusFile& file, Index vocab_size) {
   const auto ids = open_ids(file);
   const std::vector<char> bytes = first_id_bytes(*ids, file);
   const WidthGuess guess = guess_width(bytes, file.width, vocab_size);
-  if (narrow && guess.every_second_zero) {
+  if (narrow && guess.every_second_low) {
     throw Error(
-        fmt::format("the corpus file {} was to be read as 16-bit ids, but every second one of its first {} is 0, as in files of 32-bit "
+        fmt::format("the corpus file {} was to be read as 16-bit ids, but every second one of its first {} is {}, as in files of 32-bit "
                     "ids; give --format raw32",
-                    file.path, bytes.size() / 2));
+                    file.path, bytes.size() / 2, vocab_size > 65536 ? "a small number" : "0"));
   }
   const auto wide = as_ids<std::uint32_t>(bytes);
   const auto beyond = std::count_if(wide.begin(), wide.end(), [vocab_size](std::uint32_t id) { return Index{id} >= vocab_size; });

@@ -18,10 +18,10 @@ Index find_id(std::span<const std::uint32_t> ids, std::uint32_t id);
 
 /// What the first ids of a file would be under other readings.
 struct WidthGuess {
-  bool narrow_fits = false;        ///< as 16 bits all are below V
-  bool wide_fits = false;          ///< as 32 bits
-  bool swapped_fits = false;       ///< as big-endian ones of the file's own width
-  bool every_second_zero = false;  ///< of the 16-bit ids, but not all of them
+  bool narrow_fits = false;       ///< as 16 bits all are below V
+  bool wide_fits = false;         ///< as 32 bits
+  bool swapped_fits = false;      ///< as big-endian ones of the file's own width
+  bool every_second_low = false;  ///< of the 16-bit ids every second one, not all, could be the upper half of a 32-bit id below V
 };
 /// `bytes` begin with an id. V: 0 where it is not known.
 WidthGuess guess_width(std::span<const char> bytes, int width, Index vocab_size);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "corpus/unicode.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
@@ -83,11 +84,26 @@ bool TextUnits::next_document() {
   return true;
 }
 
+/// A vocabulary that was built holds what stands among each document's first max_tokens, and need not know the rest.
+std::string_view TextUnits::known_text(std::string_view text) {
+  const Index max_tokens = corpus_->options.max_tokens;
+  if (max_tokens == 0 || !corpus_->vocabulary_built) return text;
+  std::vector<std::string_view> units;
+  if (corpus_->options.tokenizer == TokenizerKind::whitespace) {
+    text = drop_undecodable(text, scratch_);
+    split_words(text, units);
+  } else {
+    split_code_points(text, units);
+  }
+  if (std::ssize(units) <= max_tokens) return text;
+  return text.substr(0, static_cast<std::size_t>(units[static_cast<std::size_t>(max_tokens)].data() - text.data()));
+}
+
 void TextUnits::tokenise(const Record& record) {
   ids_.clear();
   given_ = 0;
   try {
-    corpus_->tokenizer->encode(record.text, ids_);
+    corpus_->tokenizer->encode(known_text(record.text), ids_);
   } catch (const Error& error) {
     throw Error(fmt::format("tokenising {}: {}", place(), error.what()), error.kind());
   }

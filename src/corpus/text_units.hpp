@@ -32,6 +32,7 @@ class TextUnits : public UnitSource {
  private:
   bool streams() const { return unit_count() < 0; }
   bool next_document();
+  std::string_view known_text(std::string_view text);
   void tokenise(const Record& record);
 
   const Corpus* corpus_;
@@ -42,6 +43,7 @@ class TextUnits : public UnitSource {
   std::optional<RecordReader> records_;
   Index passed_ = 0;  ///< streams: where the unit that is open, or was last, ends
   Index offset_ = 0;  ///< of the last record
+  std::string scratch_;
   // The document that is being given out.
   std::vector<Token> ids_;
   Index given_ = 0;  ///< ids of it

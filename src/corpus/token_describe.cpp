@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 
 #include "corpus/id_check.hpp"
 #include "corpus/paths.hpp"
@@ -26,13 +28,24 @@ std::string rule_of(Format format, const CorpusFile& file) {
   if (format == Format::infinigram) return "an id of all ones begins each document";
   if (format == Format::llmc) return fmt::format("id {} begins each document", file.width == 2 ? 50256 : 128000);
   if (file.document_count >= 0) return "the index or shape alone";
+  const bool has_rule = format == Format::raw16 || format == Format::raw32 || (format == Format::npy && file.data_offset == 0);
+  if (!has_rule) return "none without --separator: the whole file is one document";
   return "50256 ends each document where V is 50257 or 50304, else none";
+}
+
+bool is_whole_hdf5(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::array<char, 8> head{};
+  const Index count = InputFile(path).read_at(0, head);
+  return std::string_view(head.data(), static_cast<std::size_t>(count)) == "\x89HDF\r\n\x1A\n";
 }
 
 }  // namespace
 
 bool is_token_file(const std::string& path) {
   try {
+    if (is_whole_hdf5(path)) return false;  // its data sets may hold ids; it may be a file of ours as well
     return sniff_token_format(file_named(path)) != Format::automatic;
   } catch (const Error&) {
     // Refusals are of token files alone, but for files that are not there.

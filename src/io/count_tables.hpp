@@ -49,6 +49,8 @@ struct RowRange {
   Index length = 0;  ///< positions of the table in the file
   Index first = 0;
   Index count = 0;
+  /// Of a count that is not finished: the null may be ahead of the corpus by blocks that reach into units that are still to be counted.
+  bool unfinished = false;
 };
 /// Rows and their sums. Everything that the geometry relies on is checked; where it is not so, the reader refuses the file and says where.
 struct CheckedRows {

@@ -10,12 +10,15 @@ namespace {
 using io::StoreReader;
 
 /// This rank's positions of one table, and of its half where there are halves.
-CountTable read_own(const StoreReader& reader, const CountsSummary& s, Index length, bool shuffled, const Communicator& comm) {
+CountTable read_own(const StoreReader& reader, const CountsSummary& s, Index length, bool shuffled, bool unfinished,
+                    const Communicator& comm) {
   const OwnedPositions owned = owned_positions(length, comm.rank(), comm.size());
   CountTable table;
   table.length = length;
   table.shuffled = shuffled;
-  const auto rows_of = [&](CountsTable which) { return io::read_count_rows(reader, s, {which, length, owned.first, owned.rows}).rows; };
+  const auto rows_of = [&](CountsTable which) {
+    return io::read_count_rows(reader, s, {which, length, owned.first, owned.rows, unfinished}).rows;
+  };
   table.all = rows_of(shuffled ? CountsTable::shuffled : CountsTable::corpus);
   if (s.split) table.half_a = rows_of(shuffled ? CountsTable::shuffled_half_a : CountsTable::corpus_half_a);
   return table;
@@ -30,7 +33,7 @@ UnitSet read_units(const StoreReader& reader) {
   }
 }
 
-CorpusCounts read_own_tables(const Communicator& comm, const StoreReader& reader) {
+CorpusCounts read_own_tables(const Communicator& comm, const StoreReader& reader, bool unfinished) {
   const CountsSummary s = io::summary_of(reader);
   CorpusCounts counts;
   counts.sequences = s.sequences;
@@ -40,8 +43,8 @@ CorpusCounts read_own_tables(const Communicator& comm, const StoreReader& reader
   counts.empty_document_count = s.empty_document_count;
   counts.token_count = s.token_count;
   counts.longest_document = s.longest_document;
-  for (const Index length : s.lengths) counts.tables.push_back(read_own(reader, s, length, false, comm));
-  for (const Index length : s.shuffled_lengths) counts.tables.push_back(read_own(reader, s, length, true, comm));
+  for (const Index length : s.lengths) counts.tables.push_back(read_own(reader, s, length, false, unfinished, comm));
+  for (const Index length : s.shuffled_lengths) counts.tables.push_back(read_own(reader, s, length, true, unfinished, comm));
   return counts;
 }
 
@@ -67,12 +70,12 @@ CountCheckpoint read_count_checkpoint(const Communicator& comm, const std::strin
   // Each rank opens the file by itself: what it needs lies together, and no rank has to hold what the others need.
   return collective(comm, "reading " + path, [&] {
     const StoreReader reader(path, io::checkpoint_format);
-    return CountCheckpoint{read_own_tables(comm, reader), read_units(reader)};
+    return CountCheckpoint{read_own_tables(comm, reader, true), read_units(reader)};
   });
 }
 
 CorpusCounts read_count_tables(const Communicator& comm, const std::string& path) {
-  return collective(comm, "reading " + path, [&] { return read_own_tables(comm, StoreReader(path, io::counts_format)); });
+  return collective(comm, "reading " + path, [&] { return read_own_tables(comm, StoreReader(path, io::counts_format), false); });
 }
 
 }  // namespace posgeom

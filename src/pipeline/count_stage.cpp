@@ -22,7 +22,7 @@ std::string unfinished_path(const Config& config) {
 FingerprintLines corpus_lines(const Config& config, const Corpus& corpus) {
   FingerprintLines lines = corpus.fingerprint_lines;
   lines.push_back(fmt::format("sequences={}", name_of(config.sequences)));
-  if (config.sequences == Sequences::packed && config.drop_last_block) lines.emplace_back("last-block=drop");
+  if (config.sequences == Sequences::packed) lines.push_back(config.drop_last_block ? "last-block=drop" : "last-block=keep");
   return lines;
 }
 
@@ -85,6 +85,13 @@ void remove_unfinished(const StageContext& context) {
 
 void require_tokens(const StageContext& context, const Corpus& corpus, const CorpusCounts& counts) {
   collective(context.comm, "counting", [&] {
+    const Index longest = context.config.lengths.back();
+    if (context.config.sequences == Sequences::packed && context.config.drop_last_block && counts.token_count < longest) {
+      throw Error(
+          fmt::format("--last-block drop: the corpus has {} tokens, fewer than one block of --lengths {}; give a smaller length, or "
+                      "--last-block keep",
+                      counts.token_count, longest));
+    }
     if (counts.token_count > 0) return;
     throw Error(fmt::format("the corpus ({}{}) holds no token in its {} documents; check --corpus, --format and --column",
                             corpus.files.front().path, corpus.files.size() > 1 ? ", ..." : "", counts.document_count));
@@ -107,9 +114,12 @@ std::string describe_corpus(const Config& config, const Corpus& corpus) {
 
 void warn_of_odd_corpora(const StageContext& context, const Corpus& corpus, const CorpusCounts& counts) {
   if (context.config.sequences != Sequences::document || context.config.lengths.back() == 1) return;
-  if (holds_tokens(corpus.options.format) && counts.document_count == std::ssize(corpus.files) && corpus.separator < 0) {
+  if (holds_tokens(corpus.options.format) && counts.document_count <= std::ssize(corpus.files)) {
     context.report.line(
-        "warning: nothing separates documents, so each file is one; is --sequences packed meant, or a --separator missing?");
+        corpus.separator < 0
+            ? "warning: nothing separates documents, so each file is one; is --sequences packed meant, or a --separator missing?"
+            : fmt::format("warning: the separator {} separates nothing, so each file is one document; is another --separator meant?",
+                          corpus.separator));
   } else if (counts.longest_document == 1) {
     context.report.line("warning: no document has more than one token, so only one position is reached; are --column and --format right?");
   }
@@ -143,6 +153,7 @@ CountedCorpus count_stage(const StageContext& context) {
   options.memory_bytes = memory_limit(context.comm, config.geometry.memory_bytes);
 
   FingerprintLines unfinished_lines = lines;
+  if (corpus.vocabulary_built) unfinished_lines.push_back("vocabulary=" + fingerprint(corpus.vocabulary));
   unfinished_lines.push_back("lengths=" + comma_separated(options.lengths));
   unfinished_lines.push_back(fmt::format("noise={}{}", options.noise.split ? "split " : "", options.noise.shuffle ? "shuffle" : ""));
   const std::optional<CountCheckpoint> unfinished = read_unfinished(context, unfinished_lines);

@@ -156,9 +156,12 @@ std::string count_line(const Config& config, const CorpusEstimate& corpus, int r
 void plan(const Communicator& comm, const Config& config, StageReport& report) {
   const CorpusEstimate corpus = estimate_corpus(comm, config);
   const int ranks = config.plan_ranks > 0 ? config.plan_ranks : comm.size();
-  const Index memory_bytes = memory_limit(comm, config.geometry.memory_bytes);
-  report.line(fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s", mebibytes(memory_bytes),
-                          config.geometry.memory_bytes > 0 ? " (--memory)" : " (this node's share; give --memory for another one)"));
+  Index memory_bytes = memory_limit(comm, config.geometry.memory_bytes);
+  // Without --memory: the ranks that are planned share this node, where they are more than those that plan.
+  if (config.geometry.memory_bytes == 0 && ranks > comm.size()) memory_bytes = memory_bytes / ranks * comm.size();
+  report.line(
+      fmt::format("plan for {} rank{}, {:.0f} MiB each{}", ranks, ranks == 1 ? "" : "s", mebibytes(memory_bytes),
+                  config.geometry.memory_bytes > 0 ? " (--memory)" : " (all on this node; give --memory for what a rank has elsewhere)"));
   const auto known = [](Index value, Certainty certainty, const char* unknown) {
     if (value <= 0) return std::string(unknown);
     return fmt::format("{}{}{}", certainty == Certainty::at_least ? "at least " : "", value,

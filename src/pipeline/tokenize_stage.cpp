@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -28,6 +29,13 @@ struct UnitTokens {
     }
   }
 };
+
+/// A document that holds the id that ends documents would be read back as two.
+void require_absent(const std::vector<Token>& tokens, Index end_of_text) {
+  if (end_of_text < 0 || std::find(tokens.begin(), tokens.end(), end_of_text) == tokens.end()) return;
+  throw Error(fmt::format("--end-of-text {}: the corpus holds that id as an ordinary token; give one that no token has, such as V or above",
+                          end_of_text));
+}
 
 /// The next unit of this rank's; nothing where there is none left.
 UnitTokens next_unit(DocumentReader& reader) {
@@ -60,7 +68,8 @@ void tokenize_stage(const StageContext& context) {
   const Communicator& comm = context.comm;
   context.report.begin("open corpus");
   const Corpus corpus = open_corpus(comm, config.corpus);
-  context.report.end(fmt::format("{} files, format {}, V = {}", corpus.files.size(), name_of(corpus.options.format), corpus.vocab_size));
+  context.report.end(fmt::format("{} file{}, format {}, V = {}", corpus.files.size(), corpus.files.size() == 1 ? "" : "s",
+                                 name_of(corpus.options.format), corpus.vocab_size));
 
   context.report.begin("tokenize");
   const std::string prefix = (std::filesystem::path(config.output.directory) / config.tokenize.name).string();
@@ -70,7 +79,11 @@ void tokenize_stage(const StageContext& context) {
       collective(comm, "opening the corpus", [&] { return DocumentReader(corpus, {}, comm.rank(), comm.size(), Sharing::in_turn); });
   for (Index ended = 0; ended < comm.size();) {
     check_stop(context);
-    const UnitTokens unit = collective(comm, "tokenising", [&] { return next_unit(reader); });
+    const UnitTokens unit = collective(comm, "tokenising", [&] {
+      UnitTokens found = next_unit(reader);
+      require_absent(found.tokens, separator);
+      return found;
+    });
     writer.append(unit.tokens, unit.lengths);
     Index sums[] = {unit.corpus_ends ? 1 : 0, reader.bytes_done(), reader.bytes_total()};
     all_reduce(comm, std::span<Index>(sums));

@@ -135,6 +135,50 @@ class EveryLayout(Case):
                 np.testing.assert_array_equal(read_table(f["counts"], 12), dense(rows.tolist(), 12))
 
 
+class FirstUse(Case):
+    """What new users stumble on: each is refused, warned of, or works."""
+
+    def test_a_built_vocabulary_of_cut_documents(self):
+        self.write("t.txt", "a b c\na a d e\nb\n")
+        for tokenizer, v in (("whitespace", 2), ("chars", 3)):
+            self.succeed("count", "--corpus", "t.txt", "--tokenizer", tokenizer, "--max-tokens", "2", "--lengths", "4", "--out", tokenizer, ranks=2)
+            with h5py.File(self.folder / tokenizer / "counts.h5") as f:
+                self.assertEqual(f.attrs["vocab_size"], v)
+                self.assertEqual(f.attrs["token_count"], 5)
+
+    def test_32_bit_ids_read_as_16_bits(self):
+        for v in (60, 100278):
+            ids = np.random.default_rng(2).integers(0, v, 5000).astype(np.uint32)
+            for name, options in ((f"ids{v}.npy", ()), (f"ids{v}.bin", ("--format", "raw16"))):
+                ids.tofile(self.folder / name)
+                line = self.error_line("count", "--corpus", name, *options, "--vocab-size", v, "--lengths", "4", "--out", "out")
+                self.assertIn("--format raw32", line)
+
+    def test_a_separator_that_separates_nothing(self):
+        np.arange(50, dtype=np.uint16).tofile(self.folder / "ids.bin")
+        common = ("count", "--corpus", "ids.bin", "--format", "raw16", "--vocab-size", "60", "--lengths", "4")
+        self.assertIn("warning: the separator 55 separates nothing", self.succeed(*common, "--separator", "55", "--out", "a"))
+        self.assertIn("warning: nothing separates documents", self.succeed(*common, "--out", "b"))
+
+    def test_no_full_block(self):
+        np.arange(50, dtype=np.uint16).tofile(self.folder / "ids.bin")
+        line = self.error_line("count", "--corpus", "ids.bin", "--format", "raw16", "--vocab-size", "60", "--sequences", "packed", "--last-block", "drop",
+                               "--lengths", "51", "--out", "out")
+        self.assertIn("--last-block drop", line)
+
+    def test_an_end_of_text_that_is_a_word(self):
+        self.write("t.txt", "a b c\n")
+        line = self.error_line("tokenize", "--corpus", "t.txt", "--token-file", "raw", "--end-of-text", "1", "--out", "out", ranks=2)
+        self.assertIn("--end-of-text 1", line)
+
+    def test_inspect_tells_our_files_from_token_files(self):
+        self.write("t.txt", "a b c\nb c\n")
+        self.succeed("run", "--corpus", "t.txt", "--lengths", "3", "--dims", "1", "--out", "out")
+        for name in ("counts.h5", "geometry-3.h5", "stress-3.h5", "sweep.h5"):
+            self.assertIn("posgeom", self.succeed("inspect", f"out/{name}", ranks=2))
+        self.assertIn("ids", self.succeed("inspect", token_files.hdf5(self.folder, "ids.h5", make_documents())))
+
+
 class Noise(Case):
     def setUp(self):
         super().setUp()

@@ -33,7 +33,7 @@ class Interrupted(Case):
         words = sorted({word for word in text.decode().split()})
         self.write("vocab.txt", "".join(word + "\n" for word in words))
         self.options = ("count", "--corpus", "a.txt", "--corpus", "b.txt.xz", "--tokenizer", "whitespace", "--vocab", "vocab.txt", "--lengths", "32",
-                        "--sequences", "packed", "--noise", "split", "--keep-every", "1", "--progress", "none")
+                        "--sequences", "packed", "--noise", "all", "--keep-every", "1", "--progress", "none")
 
     def start(self, out, ranks):
         return subprocess.Popen(command((*self.options, "--out", out), ranks), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
