@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "counts/simd.hpp"
+#include "posgeom/simd.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "counts/simd.hpp"
+#include "posgeom/simd.hpp"
 
 namespace posgeom {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/simd.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/simd.hpp"
 
 namespace posgeom {
 namespace {

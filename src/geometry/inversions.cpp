@@ -4,9 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "geometry/simd.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/monotonicity.hpp"
+#include "posgeom/simd.hpp"
 
 namespace posgeom::detail {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/simd.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/simd.hpp"
 
 namespace posgeom {
 namespace {

@@ -48,18 +48,9 @@ std::string name_from(Ask ask) {
   return name;
 }
 
-/// Calls visit(dataset) for every dataset of the file, in an order that is the same on every rank.
+/// Calls visit(dataset) for every dataset of the file.
 void for_each_dataset(hid_t file, const std::function<void(hid_t dataset)>& visit) {
-  std::vector<std::string> names;
-  checked(H5Ovisit(
-              file, H5_INDEX_NAME, H5_ITER_INC,
-              [](hid_t, const char* name, const H5O_info_t* object, void* out) -> herr_t {
-                if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-                return 0;
-              },
-              &names),
-          "listing", file);
-  for (const std::string& name : names) visit(open_dataset(file, name));
+  for (const std::string& name : dataset_names(file)) visit(open_dataset(file, name));
 }
 
 }  // namespace
@@ -168,6 +159,19 @@ std::vector<std::string> names_in(hid_t file, const std::string& group, std::siz
               &found),
           "listing", file, group);
   return found.names;
+}
+
+std::vector<std::string> dataset_names(hid_t file) {
+  std::vector<std::string> names;
+  checked(H5Ovisit(
+              file, H5_INDEX_NAME, H5_ITER_INC,
+              [](hid_t, const char* name, const H5O_info_t* object, void* out) -> herr_t {
+                if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+                return 0;
+              },
+              &names),
+          "listing", file);
+  return names;
 }
 
 }  // namespace posgeom::hdf5

@@ -109,6 +109,8 @@ Handle create_dataset(hid_t file, const std::string& name, hid_t type, std::span
 Handle open_dataset(hid_t file, const std::string& name);
 std::vector<Index> shape_of(hid_t dataset);
 bool exists(hid_t file, const std::string& name);
+/// The names of all datasets of the file, in an order that is the same on every rank.
+std::vector<std::string> dataset_names(hid_t file);
 /// The names of a group's members, at most `limit`.
 std::vector<std::string> names_in(hid_t file, const std::string& group, std::size_t limit);
 

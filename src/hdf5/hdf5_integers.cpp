@@ -155,15 +155,7 @@ void read_range(const IntegerDataset& dataset, int width, Index first, Index cou
 }
 
 std::vector<std::string> integer_datasets(hid_t file, std::size_t limit) {
-  std::vector<std::string> names;
-  checked(H5Ovisit(
-              file, H5_INDEX_NAME, H5_ITER_INC,
-              [](hid_t, const char* name, const H5O_info_t* object, void* out) -> herr_t {
-                if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-                return 0;
-              },
-              &names),
-          "listing", file);
+  std::vector<std::string> names = dataset_names(file);
   std::erase_if(names, [&](const std::string& name) { return !is_integers(open_dataset(file, name)); });
   if (names.size() > limit) names.resize(limit);
   return names;

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <random>
 
-#include "counts/simd.hpp"
+#include "posgeom/simd.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom::bench {

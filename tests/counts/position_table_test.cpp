@@ -122,6 +122,7 @@ std::vector<Shape> shapes() {
     }
   }
   for (const Index v : {7, 1000, 50257, 65537}) {
+    if (testing_support::sanitized && v != 50257) continue;
     shapes.push_back({1000, v, 0});
     shapes.push_back({1000, v, Index{1} << 22});
   }
@@ -152,8 +153,8 @@ TEST(PositionTable, CountsMoreOfOneTokenThanSixteenBitsHold) {
     for (int i = 0; i < times; ++i) table.add(0, std::span(ids).subspan(static_cast<std::size_t>(i % 3 == 0), 1));
     table.flush();
     Naive expected(1);
-    expected[0][0] += 200000;
-    expected[0][static_cast<Token>(v - 1)] += 100000;
+    expected[0][0] += times - (times + 2) / 3;
+    expected[0][static_cast<Token>(v - 1)] += (times + 2) / 3;
     EXPECT_EQ(rows_of(table, 1), expected) << "V = " << v;
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "counts/row_memory.hpp"
+#include "support/scale.hpp"
 
 namespace {
 
@@ -52,9 +53,14 @@ void count_and_compare(Index vocab_size, const RowLimits& limits) {
 }
 
 TEST(Rows, CountTheSameInEveryForm) {
+  const Index most = posgeom::testing_support::scaled(70000, 300);
   for (const RowLimits& limits : low_limits) {
-    for (const Index v : {1, 2, 8, 63, 64, 65, 300, 5000, 65536}) count_and_compare<std::uint16_t>(v, limits);
-    for (const Index v : {1, 64, 5000, 70000}) count_and_compare<Token>(v, limits);
+    for (const Index v : {1, 2, 8, 63, 64, 65, 300, 5000, 65536}) {
+      if (v <= most) count_and_compare<std::uint16_t>(v, limits);
+    }
+    for (const Index v : {1, 64, 5000, 70000}) {
+      if (v <= most) count_and_compare<Token>(v, limits);
+    }
   }
 }
 
