@@ -10,8 +10,8 @@
 #include <fstream>
 #include <random>
 
-#include "posgeom/simd.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/simd.hpp"
 
 namespace posgeom::bench {
 namespace {
