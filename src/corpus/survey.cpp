@@ -102,8 +102,10 @@ Survey survey(const CorpusOptions& options) {
       result.format = format;
       first_path = file.path;
     } else if (format != Format::automatic && format != result.format) {
-      throw Error(fmt::format("the corpus mixes formats: {} looks like {}, {} like {}; say --format, or read them one by one", first_path,
-                              name_of(result.format), file.path, name_of(format)));
+      throw Error(
+          fmt::format("the corpus mixes formats: {} looks like {}, {} like {}; name the files that belong together, with a glob such as "
+                      "'DIR/*.bin', or say --format",
+                      first_path, name_of(result.format), file.path, name_of(format)));
     }
     result.files.push_back(std::move(file));
   }

@@ -91,9 +91,12 @@ void read_token_layout(Format format, CorpusFile& file) {
       const std::string_view expected = format == Format::megatron    ? "PREFIX.bin with PREFIX.idx"
                                         : format == Format::datatrove ? "NAME.ds with NAME.ds.index"
                                                                       : "tokenized.K with offset.K";
-      throw Error(fmt::format("the corpus file {} is no {} file: {}; expected {}", file.path, name_of(format),
-                              file.index_path.empty() ? "it is named otherwise" : fmt::format("there is no {} beside it", file.index_path),
-                              expected));
+      throw Error(
+          fmt::format("the corpus file {} is no {} file: {}; expected {}", file.path, name_of(format),
+                      file.index_path.empty()
+                          ? "it is named otherwise (where it is another file of the directory, give a glob such as 'DIR/*.bin' instead)"
+                          : fmt::format("there is no {} beside it", file.index_path),
+                      expected));
     }
   }
   switch (format) {

@@ -1,6 +1,7 @@
 // NumPy arrays, and what Dolma and OLMo call .npy: raw 16-bit ids.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -34,7 +35,9 @@ void read_type(CorpusFile& file, std::string_view value) {
   const std::string_view type = value.size() > 5 && value[0] == '\'' ? value.substr(1, value.find('\'', 1) - 1) : std::string_view();
   const bool known = type.size() == 3 && "<|>="sv.find(type[0]) != std::string_view::npos && (type[1] == 'u' || type[1] == 'i') &&
                      "1248"sv.find(type[2]) != std::string_view::npos;
-  if (!known) refuse(file, fmt::format("has the type {}", printable(value.substr(0, 24))), "expected integers of 1, 2, 4 or 8 bytes");
+  if (!known)
+    refuse(file, fmt::format("has the type {}", printable(value.substr(0, std::min<std::size_t>(value.find(','), 24)))),
+           "expected integers of 1, 2, 4 or 8 bytes");
   file.width = type[2] - '0';
   file.is_signed = type[1] == 'i';
   if (type[0] == '>' && file.width > 1)
@@ -64,7 +67,7 @@ std::vector<Index> shape_in(const CorpusFile& file, std::string_view value) {
     if (shape.size() > 2) break;
   }
   if (!good || at == end || shape.empty() || shape.size() > 2) {
-    refuse(file, fmt::format("has the shape {}", printable(value.substr(0, 40))),
+    refuse(file, fmt::format("has the shape {}", printable(value.substr(0, std::min<std::size_t>(value.find(')'), 39) + 1))),
            "expected one dimension, or two whose rows are documents");
   }
   return shape;

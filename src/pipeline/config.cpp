@@ -64,6 +64,8 @@ NoiseOptions noise_options(const Values& values, CorpusOptions& corpus, std::uin
   noise.shuffle = text == "shuffle" || text == "all";
   noise.seed = seed;
   split_option(values, noise, corpus);
+  if (!noise.split && values.text("split-by") != "document")
+    refuse("split-by", values.text("split-by"), "document where --noise counts no halves (give --noise split or all)");
   return noise;
 }
 
@@ -115,6 +117,8 @@ Config config_from(const OptionValues& all) {
   const std::string last_block = values.text("last-block");
   if (last_block != "keep" && last_block != "drop") refuse("last-block", last_block, "keep or drop");
   config.drop_last_block = last_block == "drop";
+  if (config.drop_last_block && config.sequences != Sequences::packed)
+    refuse("last-block", last_block, "keep, where --sequences is not packed: only packed sequences have blocks");
   config.noise = noise_options(values, config.corpus, config.seed);
   if (!values.text("lengths").empty()) config.lengths = values.integers<Index>("lengths");
   config.positions.unreached = unreached_named(values.text("unreached"));

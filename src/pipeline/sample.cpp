@@ -30,7 +30,8 @@ class UnitCounter {
   Index add(const TokenBatch& batch) {
     Index tokens = 0;
     for (const Piece& piece : batch.pieces) {
-      text_.assign(batch.wide.begin() + piece.begin, batch.wide.begin() + piece.end);
+      text_.append(batch.wide.begin() + piece.begin, batch.wide.begin() + piece.end);
+      if (!piece.ends) continue;  // a long document comes in several pieces
       units_.clear();
       if (kind_ == TokenizerKind::whitespace) {
         split_words(text_, units_);
@@ -39,6 +40,7 @@ class UnitCounter {
       }
       tokens += std::ssize(units_);
       for (const std::string_view unit : units_) seen_.emplace(unit);
+      text_.clear();
     }
     return tokens;
   }

@@ -168,7 +168,11 @@ TEST(Config, SeparatorIsARuleNoneOrAnId) {
 TEST(Config, SequencesAndNoise) {
   EXPECT_EQ(config_from(defaults()).sequences, Sequences::document);
   EXPECT_EQ(with("sequences", "packed").sequences, Sequences::packed);
-  EXPECT_TRUE(with("last-block", "drop").drop_last_block);
+  OptionValues packed = defaults();
+  packed["sequences"] = {"packed"};
+  packed["last-block"] = {"drop"};
+  EXPECT_TRUE(config_from(packed).drop_last_block);
+  EXPECT_NE(refusal("last-block", "drop").find("packed"), std::string::npos);
   EXPECT_EQ(with("ignore-ids", "7,3").corpus.ignored_ids, (std::vector<Index>{3, 7}));
   const Config config = with("noise", "all");
   EXPECT_TRUE(config.noise.split && config.noise.shuffle);
@@ -180,7 +184,7 @@ TEST(Config, SequencesAndNoise) {
 TEST(Config, ASplitColumnIsReadOnlyWhereHalvesAre) {
   OptionValues values = defaults();
   values["split-by"] = {"column:source"};
-  EXPECT_EQ(config_from(values).corpus.split_column, "");
+  EXPECT_THROW(config_from(values), Error);
   values["noise"] = {"split"};
   EXPECT_EQ(config_from(values).corpus.split_column, "source");
   EXPECT_EQ(config_from(values).noise.split_by, SplitBy::column);
