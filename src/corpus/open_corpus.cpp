@@ -106,25 +106,25 @@ std::vector<std::string> fingerprint(const Corpus& corpus, const std::string& vo
   return lines;
 }
 
-}  // namespace
-
-Format resolve_format(const Communicator& comm, const CorpusOptions& options) {
-  std::vector<std::string> found = collective(comm, "opening the corpus", [&] {
-    check_options(options);
-    return comm.is_root() ? std::vector<std::string>{std::string(name_of(survey(options).format))} : std::vector<std::string>();
-  });
-  broadcast_strings(comm, found);
-  return format_named(found.at(0));
-}
-
-Corpus open_corpus(const Communicator& comm, const CorpusOptions& options) {
-  // One rank looks, the others are told: a thousand ranks would otherwise ask the file system the same questions at once.
+/// **Collective.** One rank looks, the others are told: a thousand ranks would otherwise ask the file system the same questions at once.
+Survey survey_on_root(const Communicator& comm, const CorpusOptions& options) {
   std::vector<std::string> findings = collective(comm, "opening the corpus", [&] {
     check_options(options);
     return comm.is_root() ? to_strings(survey(options)) : std::vector<std::string>();
   });
   broadcast_strings(comm, findings);
-  Survey found = from_strings(findings);
+  return from_strings(findings);
+}
+
+}  // namespace
+
+Format resolve_format(const Communicator& comm, const CorpusOptions& options) {
+  // A survey reads whole indices of token files: none is made for what is known.
+  return options.format == Format::automatic ? survey_on_root(comm, options).format : options.format;
+}
+
+Corpus open_corpus(const Communicator& comm, const CorpusOptions& options) {
+  Survey found = survey_on_root(comm, options);
 
   Corpus corpus;
   corpus.options = options;

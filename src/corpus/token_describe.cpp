@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "corpus/id_check.hpp"
@@ -33,12 +32,10 @@ std::string rule_of(Format format, const CorpusFile& file) {
   return "50256 ends each document where V is 50257 or 50304, else none";
 }
 
+/// An HDF5 file of which no data set is named.
 bool is_whole_hdf5(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  std::array<char, 8> head{};
-  const Index count = InputFile(path).read_at(0, head);
-  return std::string_view(head.data(), static_cast<std::size_t>(count)) == "\x89HDF\r\n\x1A\n";
+  return std::filesystem::is_regular_file(path, ignored) && sniff_token_format({path}) == Format::hdf5;
 }
 
 }  // namespace

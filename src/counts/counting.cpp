@@ -39,9 +39,7 @@ CorpusCounts Counting::run() {
   message_ = all_reduce(comm_, message_, Reduction::minimum);
   make_room();
   check_growth();
-  for (Round last; !last.done;) {
-    last = round();
-    if (last.done) break;
+  for (Round last = round(); !last.done; last = round()) {
     if (last.stop) stop();
     if (last.checkpoint) {
       finish_units(false);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -34,19 +33,11 @@ FingerprintLines noise_lines(const Config& config) {
   return lines;
 }
 
-std::string duration(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  const auto minutes = static_cast<Index>(std::lround(seconds / 60));
-  return minutes < 100 ? fmt::format("{} min", minutes) : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
-}
-
 void show_progress(StageReport& report, const CountStatus& status) {
   if (status.bytes_total == 0 || status.seconds <= 0) return;
   const double done = static_cast<double>(status.bytes_done) / static_cast<double>(status.bytes_total);
-  std::string left;
-  if (done > 0) left = fmt::format(", {} left", duration(status.seconds * (1 - done) / done));
-  report.progress(done, fmt::format("{:.4g} tokens, {:.3g} tokens/s{}", static_cast<double>(status.tokens + status.tokens_before),
-                                    static_cast<double>(status.tokens) / status.seconds, left));
+  report.progress(done, fmt::format("{:.4g} tokens, {:.3g} tokens/s", static_cast<double>(status.tokens + status.tokens_before),
+                                    static_cast<double>(status.tokens) / status.seconds));
 }
 
 CountHooks hooks_of(const StageContext& context, const FingerprintLines& unfinished_lines, const std::string& corpus_fingerprint) {

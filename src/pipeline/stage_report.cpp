@@ -3,11 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 namespace posgeom {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::string duration(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = static_cast<Index>(std::lround(seconds / 60));
+  return minutes < 100 ? fmt::format("{} min", minutes) : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+}  // namespace
 
 StageReport::StageReport(std::ostream* out, Progress progress, bool terminal)
     : out_(out),
@@ -39,7 +50,7 @@ void StageReport::progress(double fraction, const std::string& detail) {
   last_ = now;
   const double share = std::clamp(fraction, 0.0, 1.0);
   const double left = share > 0 ? seconds() * (1 - share) / share : 0;
-  const std::string text = fmt::format("{:<16} {:3.0f} %  {}  {:.0f} s left", stage_, 100 * share, detail, left);
+  const std::string text = fmt::format("{:<16} {:3.0f} %  {}  {} left", stage_, 100 * share, detail, duration(left));
   if (progress_ == Progress::log) {
     *out_ << text << std::endl;
   } else {

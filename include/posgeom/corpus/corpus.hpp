@@ -95,7 +95,7 @@ struct Corpus {
 /// inconsistent token file, V missing, ... Every text names the file, what was found, what was expected and what to do.
 Corpus open_corpus(const Communicator& comm, const CorpusOptions& options);
 
-/// **Collective.** The format that open_corpus() would find. Throws as it does.
+/// **Collective.** The format that open_corpus() would find; the files are looked at where it is automatic, and errors are its own.
 Format resolve_format(const Communicator& comm, const CorpusOptions& options);
 
 /// What `posgeom inspect` says of a token file (any that survey would take): one "what, value" pair a line. Not collective.
