@@ -7,7 +7,7 @@ set -euo pipefail
 
 build=(build-essential cmake ninja-build pkg-config xz-utils
   openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libhdf5-openmpi-dev
-  libopenblas-dev libblis-serial-dev libboost-program-options-dev
+  libopenblas-dev libblis-pthread-dev libelpa-dev libboost-program-options-dev
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev libsimdjson-dev libsentencepiece-dev)
 tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece)
 
@@ -23,7 +23,7 @@ advise() {
   cat >&2 <<'TEXT'
 posgeom needs: a C++20 compiler (g++ 12 or later), CMake 3.24, Ninja, an MPI (Open MPI), ScaLAPACK built for that MPI, HDF5 built with
 that MPI (parallel), BLAS and LAPACK, Boost.Program_options, fmt, ICU, libarchive, xxHash, Random123,
-simdjson, SentencePiece; for the tests GoogleTest and a
+simdjson, SentencePiece, and if possible BLIS (a BLAS with threads) and ELPA; for the tests GoogleTest and a
 Python with h5py and numpy.
 On a cluster: module load gcc cmake ninja openmpi netlib-scalapack hdf5/parallel boost   (names differ: `module avail`), or with Spack:
   spack install openmpi netlib-scalapack hdf5+mpi boost+program_options fmt icu4c libarchive xxhash random123 simdjson sentencepiece googletest

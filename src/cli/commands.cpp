@@ -38,6 +38,7 @@ void with_stages(const Invocation& invocation, void (*body)(const StageContext&)
   no_files(invocation);
   const StageContext context{invocation.comm, invocation.config, grid_of(invocation.comm, invocation.config), invocation.report,
                              stop_requested};
+  use_blas_threads(invocation.comm, invocation.config.geometry.threads);
   for (const std::string& line : run_header(invocation.comm, context.grid.text())) invocation.report.line(line);
   make_output_directory(invocation.comm, invocation.config);
   body(context);

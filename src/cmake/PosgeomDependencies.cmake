@@ -5,6 +5,23 @@ find_package(MPI REQUIRED COMPONENTS C CXX)
 find_package(Threads REQUIRED)
 find_package(ScaLAPACK REQUIRED)
 
+# ELPA is optional: without it --solver elpa is refused.
+if(NOT TARGET ELPA::ELPA)
+  add_library(ELPA::ELPA INTERFACE IMPORTED)
+  if(NOT POSGEOM_ELPA STREQUAL off)
+    pkg_search_module(ELPA QUIET elpa elpa_openmp)
+    if(ELPA_FOUND)
+      # The library alone: the BLAS and ScaLAPACK that its package names would compete with ours.
+      find_library(ELPA_LIBRARY NAMES elpa elpa_openmp HINTS ${ELPA_LIBRARY_DIRS} REQUIRED)
+      mark_as_advanced(ELPA_LIBRARY)
+      target_link_libraries(ELPA::ELPA INTERFACE ${ELPA_LIBRARY} ScaLAPACK::ScaLAPACK)
+      target_include_directories(ELPA::ELPA SYSTEM INTERFACE ${ELPA_INCLUDE_DIRS})
+    elseif(POSGEOM_ELPA STREQUAL on)
+      message(FATAL_ERROR "POSGEOM_ELPA=on, but pkg-config knows no elpa (Debian: libelpa-dev; else add its folder to PKG_CONFIG_PATH)")
+    endif()
+  endif()
+endif()
+
 set(HDF5_PREFER_PARALLEL TRUE)
 find_package(HDF5 REQUIRED COMPONENTS C)
 if(NOT HDF5_IS_PARALLEL)

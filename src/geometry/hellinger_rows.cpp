@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/pair_kernels.hpp"
+#include "geometry/row_products.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/hellinger.hpp"
 #include "posgeom/simd.hpp"
@@ -8,28 +10,10 @@
 namespace posgeom {
 namespace {
 
-constexpr Index lanes = HellingerRows::row_block;
-/// Products of this many columns are summed before they join the total: shorter chains of roundings. By column, not by entry, so that
-/// S_i.S_j and S_j.S_i are the same to the last bit.
+/// Squares of this many columns are summed before they join the total: shorter chains of roundings.
 constexpr std::int32_t segment = 1024;
 /// Below this, relative to the squared norms, H^2 is summed from differences.
 constexpr double near_equal = 1e-6;
-
-/// dots[r] = one sparse row times each of the dense anchors, [column][lane].
-POSGEOM_SIMD void multiply_row(const std::int32_t* column, const double* value, Index count, const double* anchors, double* dots) {
-  double total[lanes] = {};
-  for (Index e = 0; e < count;) {
-    const std::int32_t limit = column[e] / segment * segment + segment;
-    double sum[lanes] = {};
-    for (; e < count && column[e] < limit; ++e) {
-      const double* anchor = anchors + column[e] * lanes;
-      const double x = value[e];
-      for (Index r = 0; r < lanes; ++r) sum[r] += anchor[r] * x;
-    }
-    for (Index r = 0; r < lanes; ++r) total[r] += sum[r];
-  }
-  for (Index r = 0; r < lanes; ++r) dots[r] = total[r];
-}
 
 /// sum (x - y)^2 over the union of the two rows' columns.
 double squared_difference(const SquareRootDistributions& s, Index i, Index j) {
@@ -54,8 +38,12 @@ double squared_difference(const SquareRootDistributions& s, Index i, Index j) {
 
 }  // namespace
 
+HellingerRows::~HellingerRows() = default;
+HellingerRows::HellingerRows(HellingerRows&&) noexcept = default;
+HellingerRows& HellingerRows::operator=(HellingerRows&&) noexcept = default;
+
 HellingerRows::HellingerRows(const SquareRootDistributions& s)
-    : s_(&s), squared_norm_(static_cast<std::size_t>(s.row_count())), anchors_(static_cast<std::size_t>(s.column_count * row_block), 0.0) {
+    : s_(&s), squared_norm_(static_cast<std::size_t>(s.row_count())), products_(std::make_unique<RowProducts>(s)) {
   for (std::size_t i = 0; i < squared_norm_.size(); ++i) {
     double total = 0;
     for (Index e = s.row_begin[i]; e < s.row_end[i];) {
@@ -75,33 +63,28 @@ void HellingerRows::compute(Index first, Index count, std::span<double> h) { com
 void HellingerRows::compute(Index first, Index count, Index column_first, Index column_count, std::span<double> h) {
   expects(count <= row_block && first + count <= row_count() && column_first + column_count <= row_count(), "a tile inside the matrix");
   expects(std::ssize(h) >= count * column_count, "room for the tile");
-  for (Index r = 0; r < count; ++r) set_anchor(first + r, r, true);
-  double dots[row_block] = {};
-  for (Index j = column_first; j < column_first + column_count; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    const Index begin = s_->row_begin[at];
-    const bool as_before = j > column_first && begin == s_->row_begin[at - 1] && s_->row_end[at] == s_->row_end[at - 1];
-    if (!as_before) multiply_row(s_->column.data() + begin, s_->value.data() + begin, s_->row_end[at] - begin, anchors_.data(), dots);
+  products_->set_anchors(first, count);
+  // As many rows at a time as leave their products in the cache.
+  constexpr Index width = 128;
+  for (Index begin = 0; begin < column_count; begin += width) {
+    const Index end = std::min(begin + width, column_count);
+    products_->multiply(column_first + begin, end - begin);
     for (Index r = 0; r < count; ++r) {
       const Index i = first + r;
-      const double norms = squared_norm_[static_cast<std::size_t>(i)] + squared_norm_[at];
-      double squared = norms - 2 * dots[r];
-      if (i == j) {
-        squared = 0;
-      } else if (squared < near_equal * norms) {
-        squared = squared_difference(*s_, i, j);
+      for (Index c = begin; c < end; ++c) {
+        const Index j = column_first + c;
+        const double norms = squared_norm_[static_cast<std::size_t>(i)] + squared_norm_[static_cast<std::size_t>(j)];
+        double squared = norms - 2 * products_->at(r, c - begin);
+        if (i == j) {
+          squared = 0;
+        } else if (squared < near_equal * norms) {
+          squared = squared_difference(*s_, i, j);
+        }
+        h[static_cast<std::size_t>(r * column_count + c)] = squared;
       }
-      h[static_cast<std::size_t>(r * column_count + j - column_first)] = std::sqrt(squared);
     }
   }
-  for (Index r = 0; r < count; ++r) set_anchor(first + r, r, false);
-}
-
-void HellingerRows::set_anchor(Index row, Index lane, bool present) {
-  for (Index e = s_->row_begin[static_cast<std::size_t>(row)]; e < s_->row_end[static_cast<std::size_t>(row)]; ++e) {
-    const auto at = static_cast<std::size_t>(e);
-    anchors_[static_cast<std::size_t>(s_->column[at] * row_block + lane)] = present ? s_->value[at] : 0.0;
-  }
+  square_roots(h.data(), count * column_count, h.data());
 }
 
 }  // namespace posgeom

@@ -2,48 +2,14 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <utility>
 
+#include "geometry/radix_sort.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/monotonicity.hpp"
 #include "posgeom/simd.hpp"
 
 namespace posgeom::detail {
 namespace {
-
-/// A number as an unsigned key of the same order, and back.
-std::uint64_t key_of(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  return (bits >> 63U) != 0 ? ~bits : bits | (std::uint64_t{1} << 63U);
-}
-double number_of(std::uint64_t key) { return std::bit_cast<double>((key >> 63U) != 0 ? key & ~(std::uint64_t{1} << 63U) : ~key); }
-
-constexpr unsigned digit_bits = 11;
-constexpr unsigned digit_count = 6;
-constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
-/// Below this many numbers comparisons are quicker than the counts of six digits.
-constexpr std::size_t shortest_radix_sort = 1024;
-
-constexpr unsigned digit(std::uint64_t key, unsigned d) { return static_cast<unsigned>(key >> (d * digit_bits)) & (digit_values - 1); }
-
-/// Ascending by key, by digits from the lowest: no branch depends on the data. `scratch` is as long.
-void sort_by_key(std::vector<KeyedPlace>& values, std::vector<KeyedPlace>& scratch) {
-  if (values.size() < shortest_radix_sort) {
-    std::ranges::sort(values, {}, &KeyedPlace::key);
-    return;
-  }
-  std::array<std::array<std::uint32_t, digit_values>, digit_count> begin{};
-  for (const KeyedPlace& value : values) {
-    for (unsigned d = 0; d < digit_count; ++d) ++begin[d][digit(value.key, d)];
-  }
-  for (unsigned d = 0; d < digit_count; ++d) {
-    if (begin[d][digit(values.front().key, d)] == values.size()) continue;  // one digit for all
-    std::uint32_t sum = 0;
-    for (std::uint32_t& entry : begin[d]) sum += std::exchange(entry, sum);
-    for (const KeyedPlace& value : values) scratch[begin[d][digit(value.key, d)]++] = value;
-    values.swap(scratch);
-  }
-}
 
 constexpr std::uint32_t word_bits = 64;
 constexpr std::uint32_t block_words = 8;

@@ -9,6 +9,7 @@
 #include "geometry/dual.hpp"
 #include "geometry/rows.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
 
@@ -17,23 +18,29 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// The solver to use. Throws, on every rank alike, for one that is not there or does not suit.
-Solver chosen_solver(Solver asked, const SquareRootDistributions& s) {
-  switch (asked) {
+/// The solver to use, and why. Throws where the one that was asked for is not there or does not suit.
+SolverChoice chosen_solver(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
+  const Index m = s.row_count();
+  switch (options.solver) {
     case Solver::automatic:
-      return s.column_count < s.row_count() && s.column_count <= dual_limit ? Solver::dual : Solver::pdsyevd;
-    case Solver::pdsyevd:
-      return asked;
+      if (s.column_count < m && s.column_count <= dual_limit)
+        return {Solver::dual, fmt::format("dual: {} different tokens are fewer than {} positions", s.column_count, m)};
+      return fastest_solver(m, vectors, options.block, grid.rows(), grid.columns(), {.threads = blas_threads()});
     case Solver::dual:
       if (s.column_count > dual_limit) {
         throw Error(fmt::format("--solver dual: the counts hold {} different tokens, it takes at most {}; use --solver pdsyevd",
                                 s.column_count, dual_limit),
                     ErrorKind::usage);
       }
-      return asked;
+      break;
+    case Solver::krylov:
+      throw Error(
+          fmt::format("--solver {}: not in this version; use auto, lapack, pdsyevd, pdsyevr, elpa or dual", name_of(options.solver)),
+          ErrorKind::usage);
     default:
-      throw Error(fmt::format("--solver {}: not in this version; use auto, pdsyevd or dual", name_of(asked)), ErrorKind::usage);
+      require_solver_fits({options.solver, vectors}, m, options.block, grid.rows(), grid.columns());
   }
+  return {options.solver, fmt::format("{}: as asked for", name_of(options.solver))};
 }
 
 /// Refuses eigenvalues that cannot be those of a Gram matrix with this trace. `order`: of the matrix that was solved.
@@ -55,24 +62,32 @@ void check(const std::vector<double>& values, double trace, double floor, Index 
 struct Leading {
   Spectrum spectrum;
   std::vector<double> columns;  ///< u_j sqrt(lambda_j), m x stored
+  Solver solver = Solver::dual;
   double residual = 0;
   double orthogonality = 0;
+  std::vector<double> residuals = {};
 };
 
-Leading solve_pdsyevd(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index components, double trace,
-                      double floor) {
+Leading solve_dense(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Solver solver, Index components,
+                    double trace, double floor) {
+  const EighOptions wanted{solver, std::min(components, s.row_count())};
   const DistributedMatrix gram = collective(grid.communicator(), "forming the Gram matrix", [&] {
-    require_pdsyevd_fits(s.row_count(), options.block, grid.rows(), grid.columns());
+    require_solver_fits(wanted, s.row_count(), options.block, grid.rows(), grid.columns());
     return hellinger_gram(grid, s, options.block);
   });
-  const Eigenpairs pairs = eigh(gram);
+  Eigenpairs pairs = eigh(gram, wanted);
   collective(grid.communicator(), "checking the eigenvalues",
-             [&] { check(pairs.values, trace, floor, s.row_count(), name_of(Solver::pdsyevd)); });
-  Leading leading{spectrum_of(pairs.values, trace, options.rank_tolerance, floor), {}, pairs.residual, pairs.orthogonality};
-  std::vector<Index> wanted(static_cast<std::size_t>(std::min(components, leading.spectrum.rank)));
-  std::iota(wanted.begin(), wanted.end(), Index{0});
-  leading.columns = gather_columns(pairs.vectors, wanted);
-  for (const Index j : wanted) {
+             [&] { check(pairs.values, trace, floor, s.row_count(), name_of(pairs.solver)); });
+  Leading leading{.spectrum = spectrum_of(pairs.values, trace, options.rank_tolerance, floor),
+                  .columns = {},
+                  .solver = pairs.solver,
+                  .residual = pairs.residual,
+                  .orthogonality = pairs.orthogonality,
+                  .residuals = std::move(pairs.residuals)};
+  std::vector<Index> stored(static_cast<std::size_t>(std::min(components, leading.spectrum.rank)));
+  std::iota(stored.begin(), stored.end(), Index{0});
+  leading.columns = gather_columns(pairs.vectors, stored);
+  for (const Index j : stored) {
     const double length = std::sqrt(pairs.values[static_cast<std::size_t>(j)]);
     for (Index i = 0; i < s.row_count(); ++i) leading.columns[static_cast<std::size_t>(i + j * s.row_count())] *= length;
   }
@@ -95,7 +110,10 @@ Leading solve_dual(const Communicator& comm, const SquareRootDistributions& s, c
   broadcast_resized(comm, pairs.scaled);
   std::array<double, 2> quality{pairs.residual, pairs.orthogonality};
   broadcast(comm, std::span<double>(quality));
-  return {spectrum_of(std::move(pairs.values), trace, options.rank_tolerance, floor), std::move(pairs.scaled), quality[0], quality[1]};
+  return {.spectrum = spectrum_of(std::move(pairs.values), trace, options.rank_tolerance, floor),
+          .columns = std::move(pairs.scaled),
+          .residual = quality[0],
+          .orthogonality = quality[1]};
 }
 
 /// Equal rows of S have equal rows of the exact solution: give them the same bits, so that their distances are exact zeros and exact ties.
@@ -114,22 +132,28 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   const Index m = s.row_count();
   expects(m >= 1 && options.components >= 0, "positions and a number of components");
   const Index components = options.components == 0 ? m : options.components;
-  const Solver solver = collective(grid.communicator(), "choosing a solver", [&] { return chosen_solver(options.solver, s); });
+  const Communicator& comm = grid.communicator();
+  SolverChoice choice = collective(comm, "choosing a solver", [&] { return chosen_solver(grid, s, options, std::min(components, m)); });
+  // A BLAS may have other threads on other nodes: the root chooses.
+  broadcast(comm, std::span(&choice.solver, 1));
+  broadcast_resized(comm, choice.reason);
   const double trace = gram_trace(s);
   // Equal rows, centred, leave one rounding an entry: |error|^2 <= m (eps |S_i|)^2. Nothing below it is geometry.
   const double floor = static_cast<double>(m) * 64 * epsilon * epsilon * largest_squared_norm(s);
 
-  Leading leading = solver == Solver::dual ? solve_dual(grid.communicator(), s, options, components, trace, floor)
-                                           : solve_pdsyevd(grid, s, options, components, trace, floor);
+  Leading leading = choice.solver == Solver::dual ? solve_dual(comm, s, options, components, trace, floor)
+                                                  : solve_dense(grid, s, options, choice.solver, components, trace, floor);
   Mds mds;
   mds.encoding.rows = m;
   mds.encoding.components = components;
   mds.encoding.stored = std::min(components, leading.spectrum.rank);
   mds.encoding.values = std::move(leading.columns);
   mds.spectrum = std::move(leading.spectrum);
-  mds.solver = name_of(solver);
+  mds.solver = name_of(leading.solver);
+  mds.solver_reason = std::move(choice.reason);
   mds.residual = leading.residual;
   mds.orthogonality = leading.orthogonality;
+  mds.residuals = std::move(leading.residuals);
   unify_equal_rows(s, mds.encoding);
   for (Index j = 0; j < mds.encoding.stored; ++j) {
     fix_sign(std::span(mds.encoding.values).subspan(static_cast<std::size_t>(j * m), static_cast<std::size_t>(m)));

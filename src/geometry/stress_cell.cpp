@@ -14,7 +14,7 @@ bool is_constant(double variation, double sum_squared) { return !(variation > 1e
 
 }  // namespace
 
-StressCell undefined_cell() { return {nan, nan, nan, nan, nan, nan}; }
+StressCell undefined_cell() { return {nan, nan, nan, nan, nan, nan, nan}; }
 
 StressCell finish_cell(const CellSums& sums, const HellingerSummary& summary, double h_variation) {
   StressCell cell = undefined_cell();
@@ -35,6 +35,7 @@ StressCell finish_cell(const CellSums& sums, const HellingerSummary& summary, do
   if (summary.pair_count > 0) cell.min_separation = sums.smallest;
   if (!is_constant(sums.d_variation, sums.d_squared) && !is_constant(h_variation, h_squared)) {
     cell.pearson = std::clamp(sums.covariation / (std::sqrt(sums.d_variation) * std::sqrt(h_variation)), -1.0, 1.0);
+    cell.spearman = sums.spearman;
   }
   return cell;
 }
@@ -46,6 +47,7 @@ void append(StressColumns& columns, const StressCell& cell) {
   columns.violation_rate.push_back(cell.violation_rate);
   columns.min_separation.push_back(cell.min_separation);
   columns.pearson.push_back(cell.pearson);
+  columns.spearman.push_back(cell.spearman);
 }
 
 double constant_baseline(double sum, double sum_squared, Index pair_count) {

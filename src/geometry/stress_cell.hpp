@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "posgeom/geometry/monotonicity.hpp"
 #include "posgeom/geometry/stress.hpp"
 
@@ -13,11 +15,12 @@ struct CellSums {
   double covariation = 0;  ///< sum (D - mean D) (H - mean H)
   double smallest = 0;     ///< min D; not read where there are no pairs
   ViolationCount violations;
+  double spearman = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The six numbers of one cell.
+/// The seven numbers of one cell.
 struct StressCell {
-  double raw, scaled, scale, violation_rate, min_separation, pearson;
+  double raw, scaled, scale, violation_rate, min_separation, pearson, spearman;
 };
 
 /// All NaN: the encoding is undefined at this dimension.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "geometry/pair_kernels.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
@@ -26,7 +25,9 @@ double variation(std::span<const double> column) {
 }  // namespace
 
 CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
-    : x_(&std::get<Coordinates>(request.encoding.form)), rows_(rows) {
+    : x_(&std::get<Coordinates>(request.encoding.form)),
+      rows_(rows),
+      tile_distances_(x_->values.data(), rows, PairTiles::height, PairTiles::width) {
   expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
   for (const std::int32_t d : request.dimensions) {
     expects(d >= 1, "dimensions from 1");
@@ -51,36 +52,31 @@ CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
   smallest_.assign(width_.size(), std::numeric_limits<double>::infinity());
   largest_.assign(width_.size(), 0.0);
   violations_.assign(2 * width_.size(), 0);
+  spearman_.assign(width_.size(), std::numeric_limits<double>::quiet_NaN());
 }
 
-template <class Body>
-void CoordinateSweep::for_widths(Index first, Index count, Index j_begin, std::span<double> squared, Body body) const {
-  std::ranges::fill(squared.first(static_cast<std::size_t>(HellingerRows::row_block * (rows_ - j_begin))), 0.0);
-  Index done = 0;
+void CoordinateSweep::add_columns(const PairTiles::Tile& tile, Index cell, std::span<double> squared) {
+  const auto at = static_cast<std::size_t>(cell);
+  tile_distances_.add(tile.first, tile.count, tile.j_begin, tile.width, at == 0 ? 0 : width_[at - 1], width_[at], squared.data());
+}
+
+void CoordinateSweep::add_pairs(const PairTiles::Tile& tile, std::span<const double> h, double mean_h, std::span<double> squared) {
+  const Index stride = SquaredDistances::stride(tile.width);
+  std::ranges::fill(squared.first(static_cast<std::size_t>(SquaredDistances::padded_count(tile.count) * stride)), 0.0);
   for (std::size_t cell = 0; cell < width_.size(); ++cell) {
-    add_squared_differences(x_->values.data(), rows_, first, count, j_begin, done, width_[cell], squared.data(), rows_ - j_begin);
-    done = width_[cell];
-    body(cell);
+    add_columns(tile, static_cast<Index>(cell), squared);
+    const PairMoments sum = pair_moments({squared.data(), stride, h.data(), tile.width, tile.count, tile.width, tile.first - tile.j_begin},
+                                         shift_[cell], mean_h);
+    CompensatedSum* sums = &sums_[cell * moments];
+    sums[0].add(sum.shifted);
+    sums[1].add(sum.shifted_squared);
+    sums[2].add(sum.cross);
+    sums[3].add(sum.squared);
+    sums[4].add(sum.product);
+    sums[5].add(sum.residual);
+    smallest_[cell] = std::min(smallest_[cell], sum.smallest);
+    largest_[cell] = std::max(largest_[cell], sum.largest);
   }
-}
-
-void CoordinateSweep::add_pairs(Index first, Index count, std::span<const double> h, double mean_h, std::span<double> squared) {
-  const Index stride = rows_ - first;
-  for_widths(first, count, first, squared, [&](std::size_t cell) {
-    for (Index r = 0; r < count; ++r) {
-      const Index begin = r * stride + r + 1;  // the pair (first + r, first + r + 1)
-      const PairMoments sum = pair_moments(squared.data() + begin, h.data() + begin, stride - r - 1, shift_[cell], mean_h);
-      CompensatedSum* sums = &sums_[cell * moments];
-      sums[0].add(sum.shifted);
-      sums[1].add(sum.shifted_squared);
-      sums[2].add(sum.cross);
-      sums[3].add(sum.squared);
-      sums[4].add(sum.product);
-      sums[5].add(sum.residual);
-      smallest_[cell] = std::min(smallest_[cell], sum.smallest);
-      largest_[cell] = std::max(largest_[cell], sum.largest);
-    }
-  });
 }
 
 void CoordinateSweep::combine_pairs(const Communicator& comm) {
@@ -89,17 +85,25 @@ void CoordinateSweep::combine_pairs(const Communicator& comm) {
   all_reduce(comm, std::span(largest_), Reduction::maximum);
 }
 
-void CoordinateSweep::add_triples(Index first, Index count, ViolationCounter& counter, std::span<double> squared,
-                                  std::span<double> distances) {
-  for_widths(first, count, 0, squared, [&](std::size_t cell) {
+void CoordinateSweep::add_triples(Index first, Index count, ViolationCounter& counter, TripleBuffers& buffers) {
+  std::ranges::fill(buffers.squared, 0.0);
+  Index done = 0;
+  for (std::size_t cell = 0; cell < width_.size(); ++cell) {
+    for (Index j_begin = 0; j_begin < rows_; j_begin += PairTiles::width) {
+      tile_distances_.add(first, count, j_begin, std::min(PairTiles::width, rows_ - j_begin), done, width_[cell],
+                          buffers.part(j_begin).data());
+    }
+    done = width_[cell];
     for (Index r = 0; r < count; ++r) {
-      const auto row = squared.subspan(static_cast<std::size_t>(r * rows_), static_cast<std::size_t>(rows_));
-      std::ranges::transform(row, distances.begin(), [](double x) { return std::sqrt(x); });
-      const ViolationCount found = counter.count(distances, first + r, tie_share * largest_[cell]);
+      for (Index j_begin = 0; j_begin < rows_; j_begin += PairTiles::width) {
+        const Index width = std::min(PairTiles::width, rows_ - j_begin);
+        square_roots(buffers.part(j_begin).data() + r * SquaredDistances::stride(width), width, buffers.distances.data() + j_begin);
+      }
+      const ViolationCount found = counter.count(buffers.distances, first + r, tie_share * largest_[cell]);
       violations_[2 * cell] += found.violations;
       violations_[2 * cell + 1] += found.comparisons;
     }
-  });
+  }
 }
 
 StressColumns CoordinateSweep::finish(const Communicator& comm, const HellingerSummary& summary, double h_variation) {
@@ -121,6 +125,7 @@ StressColumns CoordinateSweep::finish(const Communicator& comm, const HellingerS
     total.residual = sums[5].value();
     total.smallest = smallest_[at];
     total.violations = {violations_[2 * at], violations_[2 * at + 1]};
+    total.spearman = spearman_[at];
     append(columns, finish_cell(total, summary, h_variation));
   }
   return columns;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "geometry/anchor_blocks.hpp"
+#include "geometry/stress_ranks.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
@@ -38,12 +39,12 @@ LagSums::LagSums(std::span<const std::int32_t> positions) : positions_(positions
   h_squared_.resize(lags);
 }
 
-void LagSums::add_pairs(Index first, Index count, std::span<const double> h) {
-  const Index m = std::ssize(positions_);
-  for (Index r = 0; r < count; ++r) {
-    for (Index j = first + r + 1; j < m; ++j) {
-      const auto lag = static_cast<std::size_t>(positions_[static_cast<std::size_t>(j)] - positions_[static_cast<std::size_t>(first + r)]);
-      const double x = h[static_cast<std::size_t>(r * (m - first) + j - first)];
+void LagSums::add_pairs(const PairTiles::Tile& tile, std::span<const double> h) {
+  for (Index r = 0; r < tile.count; ++r) {
+    const std::int32_t here = positions_[static_cast<std::size_t>(tile.first + r)];
+    for (Index c = tile.row_begin(r); c < tile.width; ++c) {
+      const auto lag = static_cast<std::size_t>(positions_[static_cast<std::size_t>(tile.j_begin + c)] - here);
+      const double x = h[static_cast<std::size_t>(r * tile.width + c)];
       ++pairs_[lag];
       h_[lag].add(x);
       h_squared_[lag].add(x * x);
@@ -94,7 +95,7 @@ CellSums LagSums::against(std::span<const double> distances, double mean_h) cons
 }
 
 StressColumns lag_stress(const Communicator& comm, const StressRequest& request, const LagSums& lags, const HellingerSummary& summary,
-                         double h_variation) {
+                         double h_variation, const StressSweepOptions& options, const StressRanks* ranks) {
   const auto& kernel = std::get<LagKernel>(request.encoding.form);
   const std::size_t evaluated = kernel.same_at_every_d ? std::min<std::size_t>(1, request.dimensions.size()) : request.dimensions.size();
   // Sums by lag and, where positions are consecutive, violations too are one rank's work; with gaps, all ranks count each dimension's.
@@ -109,13 +110,17 @@ StressColumns lag_stress(const Communicator& comm, const StressRequest& request,
       const std::vector<double> distances = kernel.distances(lags.lag_count(), request.dimensions[t]);
       expects(std::ssize(distances) == lags.lag_count(), "a distance for every lag");
       if (std::isnan(distances.front())) continue;
-      const double tie = tie_share * lags.largest(distances);
-      const ViolationCount found =
-          lags.consecutive() ? count_lag_violations(distances, tie) : count_with_gaps(comm, lags, counter, distances, tie);
-      violations[2 * t] = found.violations;
-      violations[2 * t + 1] = found.comparisons;
+      if (options.violation_rate) {
+        const double tie = tie_share * lags.largest(distances);
+        const ViolationCount found =
+            lags.consecutive() ? count_lag_violations(distances, tie) : count_with_gaps(comm, lags, counter, distances, tie);
+        violations[2 * t] = found.violations;
+        violations[2 * t + 1] = found.comparisons;
+      }
       is_defined[t] = 1;
-      if (mine) sums[t] = lags.against(distances, summary.mean);
+      if (!mine) continue;
+      sums[t] = lags.against(distances, summary.mean);
+      if (ranks != nullptr) sums[t].spearman = ranks->of_lags(distances);
     }
   });
   all_reduce(comm, std::span(violations));

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "geometry/compensated_sum.hpp"
+#include "geometry/pair_tiles.hpp"
 #include "geometry/stress_cell.hpp"
 
 namespace posgeom {
@@ -11,8 +12,8 @@ namespace posgeom {
 class LagSums {
  public:
   explicit LagSums(std::span<const std::int32_t> positions);
-  /// Pairs (i, j > i) of the anchors first .. first+count-1; `h` is count x (m - first), columns first .. m-1.
-  void add_pairs(Index first, Index count, std::span<const double> h);
+  /// A tile's pairs; `h` is count x width.
+  void add_pairs(const PairTiles::Tile& tile, std::span<const double> h);
   /// **Collective.** The sums of all ranks.
   void combine_pairs(const Communicator& comm);
 
@@ -33,8 +34,10 @@ class LagSums {
   std::vector<CompensatedSum> h_squared_;
 };
 
-/// **Collective.** The cells of one request of a LagKernel; dimensions are dealt to the ranks in turn.
+class StressRanks;
+
+/// **Collective.** The cells of one request of a LagKernel; dimensions are dealt to the ranks in turn. `ranks`: null without Spearman.
 StressColumns lag_stress(const Communicator& comm, const StressRequest& request, const LagSums& lags, const HellingerSummary& summary,
-                         double h_variation);
+                         double h_variation, const StressSweepOptions& options, const StressRanks* ranks);
 
 }  // namespace posgeom

@@ -14,17 +14,8 @@ namespace {
 
 using io::StoreReader;
 
-/// The tables of a stress file, [E, D] each, by their datasets' names.
-template <class Table>
-auto tables_of(Table& t) {
-  using Vector = std::conditional_t<std::is_const_v<Table>, const std::vector<double>, std::vector<double>>;
-  return std::array<std::pair<const char*, Vector*>, 6>{{{"/raw", &t.raw},
-                                                         {"/scaled", &t.scaled},
-                                                         {"/scale", &t.scale},
-                                                         {"/violation_rate", &t.violation_rate},
-                                                         {"/min_separation", &t.min_separation},
-                                                         {"/pearson", &t.pearson}}};
-}
+/// The datasets of the tables of a stress file, [E, D] each, in the order of measures_of().
+std::string table_name(std::size_t measure) { return fmt::format("/{}", measure_names[measure]); }
 
 std::string dataset_of(const StoredEncoding& encoding) { return fmt::format("/encodings/{}/{}", encoding.name, encoding.d); }
 
@@ -43,10 +34,11 @@ void lay_out(hid_t h5, const StressFile& file, const std::vector<StoredEncoding>
   scales.add("/dimension");
   scales.add("/encoding_name");
   scales.attach("/not_unique", {"/dimension"});
-  for (const auto& [name, values] : tables_of(t)) {
-    expects(std::ssize(*values) == cells[0] * cells[1], "a stress table is [E, D]");
-    hdf5::write_vector(h5, name, std::span<const double>(*values), cells);
-    scales.attach(name, {"/encoding_name", "/dimension"});
+  const auto measures = measures_of(t);
+  for (std::size_t k = 0; k < measures.size(); ++k) {
+    expects(std::ssize(*measures[k]) == cells[0] * cells[1], "a stress table is [E, D]");
+    hdf5::write_vector(h5, table_name(k), std::span<const double>(*measures[k]), cells);
+    scales.attach(table_name(k), {"/encoding_name", "/dimension"});
   }
   scales.write(h5);
   for (const StoredEncoding& encoding : encodings) {
@@ -65,8 +57,9 @@ StressFile read_on_root(const std::string& path) {
   t.dimensions = reader.values<std::int32_t>("/dimension", {-1});
   t.encoding_names = reader.texts("/encoding_name");
   t.not_unique = reader.values<std::uint8_t>("/not_unique", {std::ssize(t.dimensions)});
-  for (const auto& [name, values] : tables_of(t))
-    *values = reader.values<double>(name, {std::ssize(t.encoding_names), std::ssize(t.dimensions)});
+  const auto measures = measures_of(t);
+  for (std::size_t k = 0; k < measures.size(); ++k)
+    *measures[k] = reader.values<double>(table_name(k), {std::ssize(t.encoding_names), std::ssize(t.dimensions)});
   return file;
 }
 
@@ -89,8 +82,8 @@ void write_stress(const Communicator& comm, const std::string& path, const Stres
 StressFile read_stress(const Communicator& comm, const std::string& path) {
   StressFile file = collective(comm, "reading " + path, [&] { return comm.is_root() ? read_on_root(path) : StressFile{}; });
   StressTable& t = file.table;
-  io::broadcast_all(comm, file.length, t.dimensions, t.encoding_names, t.raw, t.scaled, t.scale, t.violation_rate, t.min_separation,
-                    t.pearson, t.not_unique, t.constant_baseline, t.corpus_violation_rate);
+  io::broadcast_all(comm, file.length, t.dimensions, t.encoding_names, t.not_unique, t.constant_baseline, t.corpus_violation_rate);
+  for (std::vector<double>* measure : measures_of(t)) io::broadcast_all(comm, *measure);
   return file;
 }
 

@@ -12,15 +12,12 @@
 namespace posgeom {
 namespace {
 
-using Column = std::pair<const char*, const std::vector<double>*>;
+using Column = std::pair<std::string_view, const std::vector<double>*>;
 
-std::array<Column, 6> cell_columns(const Sweep& s) {
-  return {{{"raw", &s.raw},
-           {"scaled", &s.scaled},
-           {"scale", &s.scale},
-           {"violation_rate", &s.violation_rate},
-           {"min_separation", &s.min_separation},
-           {"pearson", &s.pearson}}};
+std::array<Column, measure_names.size()> cell_columns(const Sweep& s) {
+  std::array<Column, measure_names.size()> columns;
+  for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = {measure_names[k], measures_of(s)[k]};
+  return columns;
 }
 
 std::array<Column, 3> length_columns(const Sweep& s) {

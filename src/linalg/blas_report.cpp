@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,17 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "linalg/blas_library.hpp"
 #include "linalg/scalapack.hpp"
+#include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 
 namespace posgeom {
 namespace {
-
-/// The function `name` of a library, or null: which BLAS will be there is known at run time only.
-template <class Function>
-Function* find(void* library, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library, name));
-}
 
 /// The second word of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
 std::string_view version_in(std::string_view config) {
@@ -26,30 +21,23 @@ std::string_view version_in(std::string_view config) {
   return config.substr(begin, config.find(' ', begin) - begin);
 }
 
-/// Asks the library that holds the dgemm_ which this process calls (or one that it was linked to) who it is.
+/// Asks the BLAS who it is.
 std::string name_of_blas() {
-  void* dgemm = dlsym(RTLD_DEFAULT, "dgemm_");
-  Dl_info where{};
-  if (dgemm == nullptr || dladdr(dgemm, &where) == 0 || where.dli_fname == nullptr) return "unknown";
-  const std::string_view path = where.dli_fname;
-  const std::string file(path.substr(path.rfind('/') + 1));
-  void* library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return "unknown";  // linked into the program itself
-
-  std::string name = file;
-  auto* blis_version = find<const char*()>(library, "bli_info_get_version_str");
-  auto* blis_query = find<int()>(library, "bli_arch_query_id");
-  auto* blis_kernel = find<const char*(int)>(library, "bli_arch_string");
-  auto* openblas_config = find<const char*()>(library, "openblas_get_config");
-  auto* openblas_kernel = find<const char*()>(library, "openblas_get_corename");
+  const BlasLibrary library;
+  if (library.file().empty()) return "unknown";
+  auto* blis_version = library.find<const char*()>("bli_info_get_version_str");
+  auto* blis_query = library.find<int()>("bli_arch_query_id");
+  auto* blis_kernel = library.find<const char*(int)>("bli_arch_string");
+  auto* openblas_config = library.find<const char*()>("openblas_get_config");
+  auto* openblas_kernel = library.find<const char*()>("openblas_get_corename");
   if (blis_version != nullptr) {
-    name = fmt::format("BLIS {}", blis_version());
+    std::string name = fmt::format("BLIS {}", blis_version());
     if (blis_query != nullptr && blis_kernel != nullptr) name += fmt::format(" {}", blis_kernel(blis_query()));
-  } else if (openblas_config != nullptr && openblas_kernel != nullptr) {
-    name = fmt::format("OpenBLAS {} {}", version_in(openblas_config()), openblas_kernel());
+    return name;
   }
-  dlclose(library);
-  return name;
+  if (openblas_config != nullptr && openblas_kernel != nullptr)
+    return fmt::format("OpenBLAS {} {}", version_in(openblas_config()), openblas_kernel());
+  return library.file();
 }
 
 double best_dgemm_flops() {
@@ -73,6 +61,6 @@ double best_dgemm_flops() {
 
 }  // namespace
 
-BlasReport measure_blas() { return {name_of_blas(), best_dgemm_flops()}; }
+BlasReport measure_blas() { return {name_of_blas(), best_dgemm_flops(), blas_threads()}; }
 
 }  // namespace posgeom

@@ -3,11 +3,14 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
+#include "linalg/eigen_backends.hpp"
 #include "linalg/scalapack.hpp"
 #include "linalg/scaled_sum.hpp"
+#include "linalg/tridiagonal.hpp"
 #include "posgeom/error.hpp"
-#include "posgeom/linalg/eigensolver.hpp"
+#include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
 namespace {
@@ -39,7 +42,59 @@ EigenQuality dense_quality(std::span<const double> a, const DenseEigenpairs& pai
   return {relative / unit, orthogonality.root() / unit};
 }
 
+/// Ascending eigenvalues; the vectors replace the matrix. Returns info.
+int run_dsyevd(int n, std::span<double> matrix, std::span<double> values) {
+  const Index order = n;
+  const int lwork = narrow_to_int(1 + 6 * order + 2 * order * order, "the workspace 1 + 6 n + 2 n^2 of LAPACK's dsyevd");
+  const int liwork = narrow_to_int(3 + 5 * order, "the integer workspace of LAPACK's dsyevd");
+  const auto work = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(lwork));
+  const auto iwork = std::make_unique_for_overwrite<int[]>(static_cast<std::size_t>(liwork));
+  int info = 0;
+  scalapack::dsyevd_("V", "L", &n, matrix.data(), &n, values.data(), work.get(), &lwork, iwork.get(), &liwork, &info, 1, 1);
+  return info;
+}
+
+/// Divide and conquer, all vectors; `matrix` becomes the vectors.
+Solution solve_all(DistributedMatrix matrix, std::string_view doing) {
+  const Index order = matrix.rows();
+  const int n = narrow_to_int(order, "the order of a matrix");
+  std::vector<double> values(static_cast<std::size_t>(order));
+  const int info = run_dsyevd(n, matrix.data(), values);
+  refuse_failure(doing, "dsyevd", info);
+  return {std::move(values), std::move(matrix)};
+}
+
+/// dsyevr's steps for some vectors, and all eigenvalues, which it would not give.
+Solution solve_some(DistributedMatrix matrix, Index vectors, std::string_view doing) {
+  const Index order = matrix.rows();
+  const int n = narrow_to_int(order, "the order of a matrix");
+  const int k = narrow_to_int(vectors, "the number of eigenvectors");
+  constexpr Index widest_block = 64;  // dormtr's NBMAX, and more than dsytrd's block
+  const int lwork = narrow_to_int(widest_block * (order + widest_block + 1), "the workspace of LAPACK's dsytrd and dormtr");
+  std::vector<double> work(static_cast<std::size_t>(lwork));
+  Tridiagonal t{std::vector<double>(static_cast<std::size_t>(order)), std::vector<double>(static_cast<std::size_t>(order)),
+                std::vector<double>(static_cast<std::size_t>(order))};
+  int info = 0;
+  scalapack::dsytrd_("L", &n, matrix.data().data(), &n, t.diagonal.data(), t.off_diagonal.data(), t.tau.data(), work.data(), &lwork, &info,
+                     1);
+  refuse_failure(doing, "dsytrd", info);
+  Solution solution{tridiagonal_values(t, doing), DistributedMatrix(matrix.grid(), order, vectors, matrix.block())};
+  std::ranges::copy(tridiagonal_vectors(t, vectors, doing), solution.vectors.data().begin());
+  scalapack::dormtr_("L", "L", "N", &n, &k, matrix.data().data(), &n, t.tau.data(), solution.vectors.data().data(), &n, work.data(), &lwork,
+                     &info, 1, 1, 1);
+  refuse_failure(doing, "dormtr", info);
+  return solution;
+}
+
 }  // namespace
+
+Solution solve_lapack(DistributedMatrix matrix, Index vectors, std::string_view doing) {
+  expects(matrix.grid().communicator().size() == 1, "one rank");
+  const ProcessGrid grid = matrix.grid();
+  return collective(grid.communicator(), doing, [&] {
+    return vectors == matrix.rows() ? solve_all(std::move(matrix), doing) : solve_some(std::move(matrix), vectors, doing);
+  });
+}
 
 DenseEigenpairs dense_eigh(std::vector<double> a, Index n) {
   expects(n >= 0 && std::ssize(a) == n * n, "n x n elements");
@@ -54,23 +109,17 @@ DenseEigenpairs dense_eigh(std::vector<double> a, Index n) {
     }
   }
   const int order = narrow_to_int(n, "the order of a matrix");
-  const int lwork = narrow_to_int(1 + 6 * n + 2 * n * n, "the workspace 1 + 6 n + 2 n^2 of LAPACK's dsyevd");
-  const int liwork = narrow_to_int(3 + 5 * n, "the integer workspace of LAPACK's dsyevd");
-
   DenseEigenpairs pairs{std::vector<double>(static_cast<std::size_t>(n)), a};
   // As in eigh: the ascending eigenvalues of -A are the descending ones of A.
   for (double& x : pairs.vectors) x = -x;
-  const auto work = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(lwork));
-  const auto iwork = std::make_unique_for_overwrite<int[]>(static_cast<std::size_t>(liwork));
-  int info = 0;
-  scalapack::dsyevd_("V", "L", &order, pairs.vectors.data(), &order, pairs.values.data(), work.get(), &lwork, iwork.get(), &liwork, &info,
-                     1, 1);
+  const int info = run_dsyevd(order, pairs.vectors, pairs.values);
   if (info != 0) {
     throw Error(fmt::format(
         "computing the eigenpairs of a {0} x {0} matrix with LAPACK's dsyevd: it failed with info = {1}; try another --solver", n, info));
   }
   for (double& value : pairs.values) value = 0.0 - value;
-  require_quality(dense_quality(a, pairs, order, {work.get(), static_cast<std::size_t>(n * n)}), "dsyevd", n);
+  std::vector<double> scratch(static_cast<std::size_t>(n * n));
+  require_quality(dense_quality(a, pairs, order, scratch), "dsyevd", n);
   return pairs;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "linalg/eigen_backends.hpp"
 #include "linalg/scalapack.hpp"
 #include "linalg/scaled_sum.hpp"
 #include "posgeom/error.hpp"
@@ -31,8 +32,8 @@ struct Panel {
   int columns() const { return static_cast<int>(width); }
 };
 
-/// Adds the squares of A Z - Z W on the panel's columns.
-void add_residual(ScaledSum& sum, const DistributedMatrix& a, std::span<const double> values, const DistributedMatrix& z,
+/// Adds the squares of A Z - Z W on the panel's columns, to sums[j] for column j.
+void add_residual(std::span<ScaledSum> sums, const DistributedMatrix& a, std::span<const double> values, const DistributedMatrix& z,
                   const Panel& panel) {
   DistributedMatrix& c = *panel.scratch;
   const Index local_begin = z.column_axis().local(panel.begin);
@@ -53,6 +54,7 @@ void add_residual(ScaledSum& sum, const DistributedMatrix& a, std::span<const do
                      z.descriptor().data(), &minus, c.data().data(), &one, &one, c.descriptor().data());
   for (const BlockCyclic::Run& run : column_blocks) {
     for (Index k = 0; k < run.count; ++k) {
+      ScaledSum& sum = sums[static_cast<std::size_t>(panel.begin + run.global + k)];
       for (Index i = 0; i < c.local_rows(); ++i) sum.add(c.local(i, run.local + k));
     }
   }
@@ -89,6 +91,12 @@ void add_orthogonality(ScaledSum& sum, const DistributedMatrix& z, const Panel& 
 
 }  // namespace
 
+double relative_residual(std::span<const double> residuals, double norm) {
+  ScaledSum distance;
+  for (const double r : residuals) distance.add(r);
+  return norm == 0 && distance.root() == 0 ? 0.0 : distance.root() / norm;
+}
+
 EigenQuality eigen_quality(const DistributedMatrix& a, std::span<const double> values, const DistributedMatrix& vectors) {
   const Index n = a.rows();
   const Index count = vectors.columns();
@@ -101,17 +109,18 @@ EigenQuality eigen_quality(const DistributedMatrix& a, std::span<const double> v
   const Index width = (std::max(Index{512}, count / 8) + step - 1) / step * step;
   DistributedMatrix scratch =
       collective(comm, "checking eigenpairs", [&] { return DistributedMatrix(a.grid(), n, std::min(width, count), a.block()); });
-  ScaledSum residual;
+  auto residuals = collective(comm, "checking eigenpairs", [&] { return std::vector<ScaledSum>(values.size()); });
   ScaledSum orthogonality;
   for (Index begin = 0; begin < count; begin += width) {
     const Panel panel{begin, std::min(width, count - begin), &scratch};
-    add_residual(residual, a, values, vectors, panel);
+    add_residual(residuals, a, values, vectors, panel);
     add_orthogonality(orthogonality, vectors, panel);
   }
-  const double norm = frobenius_norm(a);
-  const double distance = root_over_ranks(comm, residual);
-  const double relative = norm == 0 && distance == 0 ? 0.0 : distance / norm;
-  return {relative / (static_cast<double>(n) * eps), root_over_ranks(comm, orthogonality) / (static_cast<double>(n) * eps)};
+  const double unit = static_cast<double>(n) * eps;
+  EigenQuality quality{
+      .residual = 0, .orthogonality = root_over_ranks(comm, orthogonality) / unit, .residuals = roots_over_ranks(comm, residuals)};
+  quality.residual = relative_residual(quality.residuals, frobenius_norm(a)) / unit;
+  return quality;
 }
 
 void require_quality(const EigenQuality& quality, std::string_view solver, Index n) {

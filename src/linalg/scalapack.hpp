@@ -28,6 +28,12 @@ void pdsyevd_(const char* job, const char* uplo, const int* n, double* a, const 
 void pdormtr_(const char* side, const char* uplo, const char* transpose, const int* m, const int* n, const double* a, const int* ia,
               const int* ja, const int* a_descriptor, const double* tau, double* c, const int* ic, const int* jc, const int* c_descriptor,
               double* work, const int* lwork, int* info, std::size_t side_length, std::size_t uplo_length, std::size_t transpose_length);
+void pdsytrd_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* a_descriptor, double* d, double* e,
+              double* tau, double* work, const int* lwork, int* info, std::size_t uplo_length);
+void pdstedc_(const char* compz, const int* n, double* d, double* e, double* q, const int* iq, const int* jq, const int* q_descriptor,
+              double* work, const int* lwork, int* iwork, const int* liwork, int* info, std::size_t compz_length);
+void pdgemr2d_(const int* m, const int* n, const double* a, const int* ia, const int* ja, const int* a_descriptor, double* b, const int* ib,
+               const int* jb, const int* b_descriptor, const int* context);
 int numroc_(const int* n, const int* block, const int* process, const int* source, const int* processes);
 int indxl2g_(const int* local, const int* block, const int* process, const int* source, const int* processes);
 int indxg2l_(const int* global, const int* block, const int* process, const int* source, const int* processes);
@@ -40,5 +46,16 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 // LAPACK
 void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
              int* iwork, const int* liwork, int* info, std::size_t job_length, std::size_t uplo_length);
+void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work, const int* lwork,
+             int* info, std::size_t uplo_length);
+void dsterf_(const int* n, double* d, double* e, int* info);
+void dsteqr_(const char* compz, const int* n, double* d, double* e, double* z, const int* ldz, double* work, int* info,
+             std::size_t compz_length);
+void dstemr_(const char* job, const char* range, const int* n, double* d, double* e, const double* vl, const double* vu, const int* il,
+             const int* iu, int* found, double* w, double* z, const int* ldz, const int* room, int* support, int* try_relative,
+             double* work, const int* lwork, int* iwork, const int* liwork, int* info, std::size_t job_length, std::size_t range_length);
+void dormtr_(const char* side, const char* uplo, const char* transpose, const int* m, const int* n, const double* a, const int* lda,
+             const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info, std::size_t side_length,
+             std::size_t uplo_length, std::size_t transpose_length);
 }
 }  // namespace posgeom::scalapack

@@ -1,6 +1,8 @@
 #pragma once
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "posgeom/mpi/collective.hpp"
 
@@ -41,6 +43,22 @@ inline double root_over_ranks(const Communicator& comm, const ScaledSum& mine) {
   const double scale = all_reduce(comm, mine.scale, Reduction::maximum);
   const double ratio = scale > 0 ? mine.scale / scale : 1.0;
   return scale * std::sqrt(sum_over_ranks(comm, mine.sum * ratio * ratio));
+}
+
+/// **Collective.** The same for each of the sums.
+inline std::vector<double> roots_over_ranks(const Communicator& comm, std::span<const ScaledSum> mine) {
+  std::vector<double> scales;
+  std::vector<double> sums;
+  for (const ScaledSum& sum : mine) scales.push_back(sum.scale);
+  all_reduce(comm, std::span(scales), Reduction::maximum);
+  for (std::size_t k = 0; k < mine.size(); ++k) {
+    const double ratio = scales[k] > 0 ? mine[k].scale / scales[k] : 1.0;
+    sums.push_back(mine[k].sum * ratio * ratio);
+  }
+  all_reduce(comm, std::span(sums));
+  broadcast(comm, std::span(sums));
+  for (std::size_t k = 0; k < mine.size(); ++k) sums[k] = scales[k] * std::sqrt(sums[k]);
+  return sums;
 }
 
 }  // namespace posgeom

@@ -84,6 +84,7 @@ GeometryOptions geometry_options(const Values& values, const StressOptions& stre
     geometry.components = values.integer("components", 1);
   }
   geometry.block_size = values.integer("block-size", 1, 4096);
+  if (values.text("threads") != "auto") geometry.threads = static_cast<int>(values.integer("threads", 1, 4096));
   if (const std::string grid = values.text("grid"); grid != "auto") {
     const char* const end = grid.data() + grid.size();
     const auto rows = std::from_chars(grid.data(), end, geometry.grid_rows);

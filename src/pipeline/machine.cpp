@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "posgeom/io/store.hpp"
+#include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/version.hpp"
@@ -21,6 +22,8 @@ Index memory_limit(const Communicator& comm, Index chosen) {
   const Index physical = static_cast<Index>(sysconf(_SC_PHYS_PAGES)) * static_cast<Index>(sysconf(_SC_PAGESIZE));
   return physical / 10 * 9 / node.size();
 }
+
+void use_blas_threads(const Communicator& comm, int chosen) { set_blas_threads(chosen > 0 ? chosen : cores_per_rank(comm)); }
 
 Index peak_memory() {
   rusage usage{};
@@ -50,8 +53,9 @@ std::vector<std::string> run_header(const Communicator& comm, const std::string&
   const double slowest = all_reduce(comm, blas.dgemm_flops, Reduction::minimum);
   std::vector<std::string> lines = {
       fmt::format("posgeom {} ({}), {}", version(), git_revision(), library_versions()),
-      fmt::format("{} rank{} on {} node{}, process grid {}, BLAS {}: {:.1f} GF/s DGEMM on the slowest rank", comm.size(),
-                  comm.size() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", process_grid, blas.name, slowest / 1e9)};
+      fmt::format("{} rank{} on {} node{}, process grid {}, BLAS {}, {} thread{} a rank: {:.1f} GF/s DGEMM on the slowest rank",
+                  comm.size(), comm.size() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", process_grid, blas.name, blas.threads,
+                  blas.threads == 1 ? "" : "s", slowest / 1e9)};
   if (is_outdated(blas.name)) {
     lines.push_back(fmt::format(
         "warning: {} does not know this CPU and runs its oldest kernels, several times slower than the CPU can; install BLIS and "

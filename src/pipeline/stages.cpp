@@ -110,7 +110,9 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
   }
   MdsOptions options;
   options.solver = config.geometry.solver;
-  options.components = config.geometry.components;
+  // Where --dims are listed, the widest of them is known before the rank is: no more vectors are computed than that.
+  const bool listed = config.geometry.components_from_dims && config.stress.choice == StressOptions::Dimensions::listed;
+  options.components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
   options.block = block_size_for(context, s.row_count());
   Mds mds = classical_mds(context.grid, s, options);
 
@@ -140,6 +142,7 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
   } else {
     write_geometry(context.comm, path, file, nullptr, provenance);
   }
+  context.report.line("  solver " + mds.solver_reason);
   context.report.end(fmt::format("{} positions, rank {}, {}, residual {:.2g}, orthogonality {:.2g}", s.row_count(), file.spectrum.rank,
                                  file.solver, file.residual, file.orthogonality));
   return file;

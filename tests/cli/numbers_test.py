@@ -8,7 +8,7 @@ import numpy as np
 import reference
 from harness import DATA, SOURCE, Case
 
-MEASURES = ("raw", "scaled", "scale", "violation_rate", "min_separation", "pearson")
+MEASURES = ("raw", "scaled", "scale", "violation_rate", "min_separation", "pearson", "spearman")
 
 
 def made_up_text(seed=7, documents=400, types=60, longest=24):

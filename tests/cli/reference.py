@@ -82,8 +82,14 @@ def violation_rate(positions, d):
     return violations / comparisons if comparisons else np.nan
 
 
+def ranks(values):
+    """Ranks from 0; tied values share their ranks' mean. Values within a billionth of the largest are ties."""
+    _, group, size = np.unique(np.round(values / (1e-9 * values.max())), return_inverse=True, return_counts=True)
+    return (np.cumsum(size) - (size + 1) / 2)[group]
+
+
 def measures(positions, d, h):
-    """raw, scaled, scale, violation_rate, min_separation, pearson as a dictionary."""
+    """raw, scaled, scale, violation_rate, min_separation, pearson, spearman as a dictionary."""
     upper = np.triu_indices(len(positions), 1)
     x, y = d[upper], h[upper]
     return {
@@ -93,4 +99,5 @@ def measures(positions, d, h):
         "violation_rate": violation_rate(positions, d),
         "min_separation": x.min(),
         "pearson": np.corrcoef(x, y)[0, 1],
+        "spearman": np.corrcoef(ranks(x), ranks(y))[0, 1],
     }

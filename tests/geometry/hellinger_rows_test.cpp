@@ -28,6 +28,32 @@ TEST(HellingerRows, EveryTileHasTheSameBits) {
   }
 }
 
+TEST(HellingerRows, FrequentAndRareColumnsGiveTheDefinition) {
+  // Columns that about 1/48 of the rows hold, frequent ones and rare ones; others are nearly everywhere. Several blocks of anchors, rows
+  // that share storage.
+  const Index m = 160;
+  auto table = synthetic::drifting_table(m, 900, 0.02, 13);
+  const auto everywhere = synthetic::drifting_table(m, 200, 0.8, 14);
+  for (std::size_t i = 0; i < table.size(); ++i) std::copy(everywhere[i].begin(), everywhere[i].end(), table[i].begin() + 300);
+  const PositionCounts counts = synthetic::with_holes(table, {3, 4, 70, 159});
+  for (const Unreached unreached : {Unreached::drop, Unreached::uniform, Unreached::zero}) {
+    std::vector<std::int32_t> positions;
+    const reference::Matrix expected = reference::distances(reference::square_roots(counts, m, {.unreached = unreached}, positions));
+    const SquareRootDistributions s = square_root_distributions(counts, m, {.unreached = unreached});
+    HellingerRows rows(s);
+    std::vector<double> h(static_cast<std::size_t>(HellingerRows::row_block * s.row_count()));
+    for (const Index first : {Index{96}, Index{0}, Index{48}, Index{1}}) {
+      rows.compute(first, HellingerRows::row_block, h);
+      for (Index r = 0; r < HellingerRows::row_block; ++r) {
+        for (Index j = 0; j < s.row_count(); ++j) {
+          EXPECT_NEAR(h[static_cast<std::size_t>(r * s.row_count() + j)],
+                      static_cast<double>(expected[static_cast<std::size_t>(first + r)][static_cast<std::size_t>(j)]), 1e-14);
+        }
+      }
+    }
+  }
+}
+
 TEST(HellingerRows, NearlyEqualRowsKeepTheirDigits) {
   // One count in 1e7 differs: H^2 is about 1e-14, all of it rounding in 2 - 2 BC.
   const Count n = 10'000'000;

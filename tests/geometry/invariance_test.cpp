@@ -68,6 +68,7 @@ TEST_P(Invariance, InTheRankCount) {
     expect_same(our_columns[e].violation_rate, my_columns[e].violation_rate);
     expect_same(our_columns[e].min_separation, my_columns[e].min_separation);
     expect_same(our_columns[e].pearson, my_columns[e].pearson);
+    expect_same(our_columns[e].spearman, my_columns[e].spearman);
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -115,6 +116,43 @@ inline Stress stress(const std::vector<std::int32_t>& position, const Matrix& d,
   result.pearson = (dh - sd * sh / n) / std::sqrt((dd - sd * sd / n) * (hh - sh * sh / n));
   result.violation_rate = violations(position, d).rate();
   return result;
+}
+
+/// 2 (numbers below) + (numbers equal) + 1.
+inline std::vector<Count> doubled_ranks(const std::vector<double>& values) {
+  std::vector<double> sorted(values);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<Count> ranks;
+  for (const double value : values) {
+    const auto [begin, end] = std::equal_range(sorted.begin(), sorted.end(), value);
+    ranks.push_back(2 * (begin - sorted.begin()) + (end - begin) + 1);
+  }
+  return ranks;
+}
+
+/// Distances in units of a billionth of the largest, rounded: ties are equal.
+inline std::vector<double> with_ties(std::vector<double> distances) {
+  const double largest = distances.empty() ? 0 : *std::max_element(distances.begin(), distances.end());
+  for (double& distance : distances) distance = largest > 0 ? std::nearbyint(distance / (1e-9 * largest)) : 0;
+  return distances;
+}
+
+/// Pearson's correlation of the average ranks; NaN where either is constant.
+inline double correlation_of_ranks(const std::vector<double>& x, const std::vector<double>& y) {
+  const std::vector<Count> a = doubled_ranks(x);
+  const std::vector<Count> b = doubled_ranks(y);
+  const Real mean = static_cast<Real>(x.size()) + 1;
+  Real aa = 0, bb = 0, ab = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    aa += (static_cast<Real>(a[k]) - mean) * (static_cast<Real>(a[k]) - mean);
+    bb += (static_cast<Real>(b[k]) - mean) * (static_cast<Real>(b[k]) - mean);
+    ab += (static_cast<Real>(a[k]) - mean) * (static_cast<Real>(b[k]) - mean);
+  }
+  return aa > 0 && bb > 0 ? static_cast<double>(ab / std::sqrt(aa * bb)) : std::numeric_limits<double>::quiet_NaN();
+}
+
+inline double spearman(const std::vector<double>& d, const std::vector<double>& h) {
+  return correlation_of_ranks(with_ties(d), with_ties(h));
 }
 
 }  // namespace posgeom::reference

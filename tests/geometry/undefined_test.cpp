@@ -12,10 +12,7 @@ const Communicator& world() {
 }
 
 void expect_all_nan(const StressColumns& columns, std::size_t t) {
-  for (const auto* column :
-       {&columns.raw, &columns.scaled, &columns.scale, &columns.violation_rate, &columns.min_separation, &columns.pearson}) {
-    EXPECT_TRUE(std::isnan((*column)[t]));
-  }
+  for (const auto* column : measures_of(columns)) EXPECT_TRUE(std::isnan((*column)[t]));
 }
 
 TEST(Undefined, EncodingsBeyondTheirDimensionsAreNaN) {
@@ -65,6 +62,7 @@ TEST(Undefined, AllPositionsIdentical) {
     EXPECT_TRUE(std::isnan(columns[0].scaled[t]));
     EXPECT_TRUE(std::isnan(columns[0].scale[t]));
     EXPECT_TRUE(std::isnan(columns[0].pearson[t]));
+    EXPECT_TRUE(std::isnan(columns[0].spearman[t]));
     EXPECT_EQ(columns[0].min_separation[t], 0);
     EXPECT_EQ(columns[0].violation_rate[t], 0);
   }
@@ -73,6 +71,7 @@ TEST(Undefined, AllPositionsIdentical) {
     EXPECT_TRUE(std::isnan(columns[e].scaled[0]));
     EXPECT_EQ(columns[e].scale[0], 0) << "sum DH / sum D^2 has a denominator";
     EXPECT_TRUE(std::isnan(columns[e].pearson[0]));
+    EXPECT_TRUE(std::isnan(columns[e].spearman[0]));
     EXPECT_GT(columns[e].min_separation[0], 0);
   }
 }
@@ -88,7 +87,8 @@ TEST(Undefined, OneAndTwoPositions) {
       sweep(world(), one, {request("x", random_coordinates(1, 2, 1), {1, 2}), request("alibi", alibi_encoding(2, 1), {1, 2})});
   for (const StressColumns& columns : single) {
     EXPECT_EQ(columns.raw[1], 0);
-    for (const auto* column : {&columns.scaled, &columns.scale, &columns.violation_rate, &columns.min_separation, &columns.pearson}) {
+    for (const auto* column :
+         {&columns.scaled, &columns.scale, &columns.violation_rate, &columns.min_separation, &columns.pearson, &columns.spearman}) {
       EXPECT_TRUE(std::isnan((*column)[1]));
     }
   }
@@ -100,6 +100,7 @@ TEST(Undefined, OneAndTwoPositions) {
     EXPECT_GT(columns.min_separation[1], 0);
     EXPECT_TRUE(std::isnan(columns.violation_rate[1]));
     EXPECT_TRUE(std::isnan(columns.pearson[1]));
+    EXPECT_TRUE(std::isnan(columns.spearman[1]));
   }
 }
 

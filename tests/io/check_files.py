@@ -151,7 +151,7 @@ def geometry():
         dataset(f, "hellinger", "<f8", (7, 7), lambda i, j: 0.0 if i == j else (1 + min(i, j)) / (3 + max(i, j)), ["/position", "/position"])
 
 
-tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson"]
+tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson", "spearman"]
 
 
 def stress():

@@ -150,8 +150,7 @@ inline DistributedMatrix known_hellinger(const ProcessGrid& grid, Index m, Index
   return h;
 }
 
-/// Table t (0 raw, 1 scaled, 2 scale, 3 violation_rate, 4 min_separation, 5 pearson) at (e, d) = t + e / 8 + d / 64; pearson (1, 2) is NaN,
-/// raw (2, 0) infinite.
+/// Table t of measure_names at (e, d) = t + e / 8 + d / 64; pearson (1, 2) is NaN, raw (2, 0) infinite.
 inline StressFile known_stress() {
   StressFile file;
   file.length = 12;
@@ -162,7 +161,7 @@ inline StressFile known_stress() {
   t.constant_baseline = 0.25;
   t.corpus_violation_rate = 0.218;
   int number = 0;
-  for (auto* table : {&t.raw, &t.scaled, &t.scale, &t.violation_rate, &t.min_separation, &t.pearson}) {
+  for (auto* table : measures_of(t)) {
     for (int e = 0; e < 3; ++e) {
       for (int d = 0; d < 3; ++d) table->push_back(number + e / 8.0 + d / 64.0);
     }
@@ -195,7 +194,7 @@ inline Sweep known_sweep() {
   s.dimensions = {1, 2, 4};
   s.encoding_names = {"mds", "rope"};
   int number = 0;
-  for (auto* table : {&s.raw, &s.scaled, &s.scale, &s.violation_rate, &s.min_separation, &s.pearson}) {
+  for (auto* table : measures_of(s)) {
     for (int l = 0; l < 2; ++l) {
       for (int e = 0; e < 2; ++e) {
         for (int d = 0; d < 3; ++d) table->push_back(number + l / 2.0 + e / 8.0 + d / 64.0);

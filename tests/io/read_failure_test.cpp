@@ -40,7 +40,8 @@ std::vector<Kind> kinds() {
            "posgeom stress",
            [](const std::string& path) { write_stress(world(), path, known_stress(), known_encodings(), provenance); },
            [](const std::string& path) { read_stress(world(), path); },
-           {"/dimension", "/encoding_name", "/not_unique", "/raw", "/scaled", "/scale", "/violation_rate", "/min_separation", "/pearson"}}};
+           {"/dimension", "/encoding_name", "/not_unique", "/raw", "/scaled", "/scale", "/violation_rate", "/min_separation", "/pearson",
+            "/spearman"}}};
 }
 
 TEST(Missing, FileNamesTheCommandThatWritesIt) {

@@ -29,12 +29,15 @@ EigenQuality by_loops(const DistributedMatrix& a, const std::vector<double>& val
   for (const double x : m) norm += x * x;
   double residual = 0;
   double orthogonality = 0;
+  std::vector<double> residuals;
   for (Index j = 0; j < k; ++j) {
+    const double before = residual;
     for (Index i = 0; i < n; ++i) {
       double r = -values[static_cast<std::size_t>(j)] * at(z, i, j);
       for (Index l = 0; l < n; ++l) r += at(m, i, l) * at(z, l, j);
       residual += r * r;
     }
+    residuals.push_back(std::sqrt(residual - before));
     for (Index i = 0; i < k; ++i) {
       double o = i == j ? -1.0 : 0.0;
       for (Index l = 0; l < n; ++l) o += at(z, l, i) * at(z, l, j);
@@ -42,7 +45,7 @@ EigenQuality by_loops(const DistributedMatrix& a, const std::vector<double>& val
     }
   }
   const double unit = static_cast<double>(n) * test::eps;
-  return {std::sqrt(residual / norm) / unit, std::sqrt(orthogonality) / unit};
+  return {std::sqrt(residual / norm) / unit, std::sqrt(orthogonality) / unit, residuals};
 }
 
 TEST(EigenQuality, IsTheDefinitionForAnyVectors) {
@@ -59,6 +62,24 @@ TEST(EigenQuality, IsTheDefinitionForAnyVectors) {
       const EigenQuality expected = by_loops(a, values, vectors);
       EXPECT_NEAR(quality.residual, expected.residual, 1e-9 * expected.residual);
       EXPECT_NEAR(quality.orthogonality, expected.orthogonality, 1e-9 * expected.orthogonality);
+      ASSERT_EQ(std::ssize(quality.residuals), k);
+      for (std::size_t j = 0; j < quality.residuals.size(); ++j)
+        EXPECT_NEAR(quality.residuals[j], expected.residuals[j], 1e-9 * expected.residuals[j]);
+
+      const EigenQuality sketch = sketched_quality(a, values, vectors);
+      EXPECT_GT(sketch.residual, expected.residual / 2);
+      EXPECT_LT(sketch.residual, expected.residual * 2);
+      EXPECT_GT(sketch.orthogonality, expected.orthogonality / 2);
+      EXPECT_LT(sketch.orthogonality, expected.orthogonality * 2);
+      ASSERT_EQ(std::ssize(sketch.residuals), k);
+      for (std::size_t j = 0; j < sketch.residuals.size(); ++j) {
+        EXPECT_GT(sketch.residuals[j], expected.residuals[j] / 3);
+        EXPECT_LT(sketch.residuals[j], expected.residuals[j] * 3);
+      }
+      // Enough directions are the definition: E[w w'] = I, and its error falls as one over the root of their number.
+      const EigenQuality fine = sketched_quality(a, values, vectors, 4000);
+      EXPECT_NEAR(fine.residual, expected.residual, 0.1 * expected.residual);
+      EXPECT_NEAR(fine.orthogonality, expected.orthogonality, 0.1 * expected.orthogonality);
       EXPECT_THROW(require_quality(quality, "nobody", n), Error);
     }
   });
@@ -69,6 +90,7 @@ TEST(EigenQuality, PassesTheTruthAndRefusesEachWayOfBeingWrong) {
   const DistributedMatrix a = random_symmetric(grid, 50, 8);
   const Eigenpairs good = eigh(a);
   EXPECT_NO_THROW(require_quality(eigen_quality(a, good.values, good.vectors), "pdsyevd", 50));
+  EXPECT_NO_THROW(require_quality(sketched_quality(a, good.values, good.vectors), "pdsyevd", 50));
   const auto refused = [&](const std::vector<double>& values, const std::function<double(Index, Index, double)>& change) {
     DistributedMatrix vectors = good.vectors;
     for (Index j = 0; j < vectors.local_columns(); ++j) {
@@ -77,6 +99,7 @@ TEST(EigenQuality, PassesTheTruthAndRefusesEachWayOfBeingWrong) {
       }
     }
     EXPECT_THROW(require_quality(eigen_quality(a, values, vectors), "pdsyevd", 50), Error);
+    EXPECT_THROW(require_quality(sketched_quality(a, values, vectors), "pdsyevd", 50), Error);
   };
   const auto same = [](Index, Index, double x) { return x; };
   std::vector<double> values = good.values;
@@ -102,8 +125,29 @@ TEST(EigenQuality, NothingAndZeroHaveNoResidual) {
   const EigenQuality quality = eigen_quality(zero, std::vector<double>(6), identity);
   EXPECT_EQ(quality.residual, 0.0);
   EXPECT_EQ(quality.orthogonality, 0.0);
+  EXPECT_EQ(quality.residuals, std::vector<double>(6));
+  EXPECT_EQ(sketched_quality(zero, std::vector<double>(6), identity).residual, 0.0);
+  EXPECT_EQ(sketched_quality(zero, std::vector<double>(6), identity).orthogonality, 0.0);
   EXPECT_THROW(require_quality(eigen_quality(zero, std::vector<double>(6, 1.0), identity), "pdsyevd", 6), Error);
   EXPECT_NO_THROW(require_quality(eigen_quality(zero, {}, DistributedMatrix(grid, 6, 0, 4)), "pdsyevd", 6));
+}
+
+TEST(EigenQuality, ResidualsAreInTheUnitOfTheMatrixAtAnyScale) {
+  const ProcessGrid grid = ProcessGrid::nearest_square(world());
+  for (const double scale : {1.0, 1e150, 1e-150}) {
+    DistributedMatrix a(grid, 9, 9, 2);
+    fill(a, [&](Index i, Index j) { return i == j ? scale * static_cast<double>(9 - i) : 0.0; });
+    DistributedMatrix vectors(grid, 9, 4, 2);
+    fill(vectors, [](Index i, Index j) { return i == j ? 1.0 : 0.0; });
+    const std::vector<double> values{9 * scale, 8 * scale, 7.5 * scale, 6 * scale};
+    const std::vector<double> expected{0.0, 0.0, 0.5 * scale, 0.0};
+    const std::vector<double> sketched = sketched_quality(a, values, vectors).residuals;
+    const std::vector<double> exact = eigen_quality(a, values, vectors).residuals;
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_NEAR(exact[j], expected[j], 1e-14 * scale);
+      EXPECT_NEAR(sketched[j], expected[j], 1e-14 * scale);
+    }
+  }
 }
 
 }  // namespace

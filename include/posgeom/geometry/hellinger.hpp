@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,12 +49,17 @@ DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistri
 /// H, m x m and block-cyclic, for --write-hellinger: diagonal exactly 0.
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
 
+class RowProducts;
+
 /// Rows of H by tiles: H_ij = sqrt(|S_i|^2 + |S_j|^2 - 2 S_i.S_j), clamped at 0; where the positions are nearly equal the squared
 /// differences are summed instead, so that small distances keep their digits and equal rows give exactly 0. H_ii = 0.
 class HellingerRows {
  public:
   /// `s` must outlive this.
   explicit HellingerRows(const SquareRootDistributions& s);
+  ~HellingerRows();
+  HellingerRows(HellingerRows&& other) noexcept;
+  HellingerRows& operator=(HellingerRows&& other) noexcept;
   Index row_count() const { return s_->row_count(); }
   const SquareRootDistributions& distributions() const { return *s_; }
   /// H for rows first .. first+count-1 against all m rows, row-major into `h` (count * m doubles). count <= row_block.
@@ -61,14 +67,12 @@ class HellingerRows {
   /// The same for rows column_first .. column_first+column_count-1 of the m only, row-major with column_count doubles a row: bit-equal
   /// values.
   void compute(Index first, Index count, Index column_first, Index column_count, std::span<double> h);
-  static constexpr Index row_block = 16;
+  static constexpr Index row_block = 48;
 
  private:
-  void set_anchor(Index row, Index lane, bool present);
-
   const SquareRootDistributions* s_;
   std::vector<double> squared_norm_;
-  std::vector<double> anchors_;  ///< [column_count][row_block], the anchor rows made dense
+  std::unique_ptr<RowProducts> products_;
 };
 
 }  // namespace posgeom

@@ -39,19 +39,22 @@ struct MdsOptions {
 struct Mds {
   Spectrum spectrum;
   Encoding encoding;
-  std::string solver;   ///< the one that was used
-  double residual = 0;  ///< as in Eigenpairs, against B
+  std::string solver;         ///< the one that was used
+  std::string solver_reason;  ///< why, as one line for a log
+  double residual = 0;        ///< as in Eigenpairs, against B
   double orthogonality = 0;
+  std::vector<double> residuals;  ///< as in Eigenpairs, of the min(k, m) leading pairs; empty for dual
 };
 
 /// **Collective.** Classical MDS (Torgerson 1952; Gower 1966) of H: encoding = V sqrt(Lambda), k leading components, signs by
 /// fix_sign(). Equal rows of `s` get equal bits.
-/// Solver: pdsyevd on the block-cyclic B; or dual, by (J S)'(J S), V_eff x V_eff, on the root alone, then made orthogonal to the last
-/// digits of the small eigenvalues too: the same bits for every rank count, at m V_eff^2 + O(V_eff^3) on one rank. Its residual and
-/// orthogonality are those of the leading pairs that count for the rank, in units of max(m, V_eff) eps. automatic takes dual where V_eff <
-/// m (and V_eff <= 20000, which dual needs), else pdsyevd. Throws Error (the same on every rank) for an eigenvalue below -10 m eps lambda_1
-/// (measured: -1.3 at the worst) or a sum of eigenvalues that is not the trace to 1e-9: wrong results are refused; and (usage) for a solver
-/// that is not in this version.
+/// Solver: a dense one (eigh: lapack, pdsyevd, pdsyevr, elpa) on the block-cyclic B, which gives the whole spectrum and k vectors; or dual,
+/// by (J S)'(J S), V_eff x V_eff, on the root alone, then made orthogonal to the last digits of the small eigenvalues too: the same bits
+/// for every rank count, at m V_eff^2 + O(V_eff^3) on one rank. Its residual and orthogonality are those of the leading pairs that count
+/// for the rank, in units of max(m, V_eff) eps. automatic takes dual where V_eff < m (and V_eff <= 20000, which dual needs), else the dense
+/// one with the smallest predicted time (fastest_solver). Throws Error (the same on every rank) for an eigenvalue below -10 m eps lambda_1
+/// (measured: -1.3 at the worst) or a sum of eigenvalues that is not the trace to 1e-9: wrong results are refused; for what
+/// eigh refuses; and (usage) for a solver that is not in this version or build, or does not suit the rank count.
 Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
 
 /// rank, entropy rank etc. of e descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.

@@ -40,6 +40,7 @@ struct StressTable {
   std::vector<double> violation_rate;
   std::vector<double> min_separation;
   std::vector<double> pearson;
+  std::vector<double> spearman;          ///< the correlation of the ranks of D and H; ties (to a billionth of the largest) share their mean
   std::vector<std::uint8_t> not_unique;  ///< [D] of the MDS
   double constant_baseline = 0;
   double corpus_violation_rate = 0;
@@ -55,23 +56,34 @@ struct StressRequest {
 
 /// The cells of one request, in the order of its dimensions.
 struct StressColumns {
-  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;
+  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson, spearman;
 };
 
 /// The measures that StressTable, StressColumns and Sweep hold, by the names that files and tables give them.
-inline constexpr std::array<std::string_view, 6> measure_names = {"raw", "scaled", "scale", "violation_rate", "min_separation", "pearson"};
+inline constexpr std::array<std::string_view, 7> measure_names = {"raw",     "scaled",  "scale", "violation_rate", "min_separation",
+                                                                  "pearson", "spearman"};
 /// Pointers to a table's columns, in the order of measure_names.
 template <class Table>
 auto measures_of(Table& table) {
-  return std::array{&table.raw, &table.scaled, &table.scale, &table.violation_rate, &table.min_separation, &table.pearson};
+  return std::array{&table.raw, &table.scaled, &table.scale, &table.violation_rate, &table.min_separation, &table.pearson, &table.spearman};
 }
 
 /// Called now and then with blocks done and blocks in all on this rank. May throw to stop only if it throws on every rank at the same call.
 using StressProgress = std::function<void(Index done, Index total)>;
 
-/// **Collective.** Every request's stress against H. Each pair's squared distance is carried from one d to the next, so a sweep over d
-/// costs one pass over the pairs (two: largest distances first, then violations). The same numbers for every rank count.
+/// What costs more than the sums over pairs: sorts, for each encoding with coordinates and each dimension.
+struct StressSweepOptions {
+  bool violation_rate = true;  ///< off: NaN
+  bool spearman = true;        ///< off: NaN
+};
+
+/// **Collective.** Every request's stress against H, the same numbers for every rank count. Tiles of pairs are dealt to the ranks; each
+/// pair's squared distance is carried from one d to the next, so that a sweep over d costs one pass over the pairs and columns; another
+/// one gives the violations, whose tie needs the largest distance. Lag kernels cost O(m^2) once, then O(m log m) for each d.
+/// Memory on each rank: megabytes for the sums, and for Spearman 16 bytes for each pair of this rank's share of m (m - 1) / 2 and
+/// RankOptions::window_pairs x 48 bytes (src/geometry/pair_ranks.hpp).
 std::vector<StressColumns> stress_sweep(const Communicator& comm, const SquareRootDistributions& s, const HellingerSummary& summary,
-                                        const std::vector<StressRequest>& requests, const StressProgress& progress = {});
+                                        const std::vector<StressRequest>& requests, const StressProgress& progress = {},
+                                        const StressSweepOptions& options = {});
 
 }  // namespace posgeom

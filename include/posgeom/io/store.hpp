@@ -69,12 +69,12 @@ struct StressFile {
 
 /// One row of a sweep for each length.
 struct Sweep {
-  std::vector<std::int64_t> lengths;                                                ///< [L] ascending
-  std::vector<std::int32_t> dimensions;                                             ///< [D] the union, ascending
-  std::vector<std::string> encoding_names;                                          ///< [E] the union, in order of first appearance
-  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson;  ///< [L][E][D], NaN where a length has no such cell
-  std::vector<std::int64_t> rank;                                                   ///< [L]
-  std::vector<double> trace, constant_baseline, corpus_violation_rate;              ///< [L]
+  std::vector<std::int64_t> lengths;        ///< [L] ascending
+  std::vector<std::int32_t> dimensions;     ///< [D] the union, ascending
+  std::vector<std::string> encoding_names;  ///< [E] the union, in order of first appearance
+  std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson, spearman;  ///< [L][E][D], NaN where there is none
+  std::vector<std::int64_t> rank;                                                             ///< [L]
+  std::vector<double> trace, constant_baseline, corpus_violation_rate;                        ///< [L]
 };
 
 /// **Collective**, all of them. Writes PATH.partial with every rank, reads it back, flushes, fsyncs, renames: a file that exists under its

@@ -32,7 +32,8 @@ void fill(DistributedMatrix& a, const std::function<double(Index, Index)>& f);
 /// "unknown".
 struct BlasReport {
   std::string name;
-  double dgemm_flops = 0;
+  double dgemm_flops = 0;  ///< with all its threads
+  int threads = 1;         ///< those that it uses now (blas_threads)
 };
 /// Takes about 0.05 s with right kernels, 0.2 s with wrong ones. Not collective.
 BlasReport measure_blas();

@@ -27,6 +27,7 @@ struct GeometryOptions {
   Index block_size = default_block_size;
   int grid_rows = 0, grid_columns = 0;  ///< 0: nearest to a square
   Index memory_bytes = 0;               ///< 0: this rank's share of the node
+  int threads = 0;                      ///< of each rank's BLAS; 0: the node's cores shared by its ranks
   bool write_hellinger = false;
 };
 

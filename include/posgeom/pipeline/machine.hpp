@@ -17,6 +17,9 @@ Index memory_limit(const Communicator& comm, Index chosen);
 /// Largest resident set of this process so far, bytes.
 Index peak_memory();
 
+/// **Collective.** Gives each rank's BLAS `chosen` threads; 0: those that make ranks times threads the cores of the node.
+void use_blas_threads(const Communicator& comm, int chosen);
+
 /// **Collective.** What runs where: release, ranks and nodes, grid, libraries, the BLAS that serves and the DGEMM rate that it reaches.
 std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid);
 
