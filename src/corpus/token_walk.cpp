@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "corpus/id_check.hpp"
+#include "corpus/separator_places.hpp"
 #include "corpus/token_chunk.hpp"
 #include "corpus/token_pieces.hpp"
 #include "posgeom/error.hpp"
@@ -42,6 +43,8 @@ class Walk : public TokenWalk {
   bool splits() const { return rule_.separator >= 0; }
   bool is_separator(Id id) const { return Index{id} == rule_.separator; }
   void enter(const WalkRange& range);
+  void load();
+  Index ids_before_separator();
   bool step();
   void open_segment();
   void begin_document();
@@ -57,6 +60,9 @@ class Walk : public TokenWalk {
   Boundaries* boundaries_;
   SplitRule rule_;
   IdChunk<Id> chunk_;
+  std::vector<std::uint32_t> separators_;  ///< their places in the chunk
+  std::size_t next_separator_ = 0;         ///< of these, the first that may be left
+  Index chunk_begin_ = 0;
   PieceBuilder<Id> pieces_;
   WalkRange range_;
   bool finished_ = true;
@@ -110,7 +116,7 @@ template <class Id>
 bool Walk<Id>::next(TokenBatch& batch) {
   const std::size_t before = batch.pieces.size();
   while (!finished_ && batch.pieces.size() == before) {
-    if (chunk_.empty()) chunk_.load();
+    if (chunk_.empty()) load();
     const bool at_stop = chunk_.empty();
     pieces_.resume(batch);
     bool goes_on = true;
@@ -119,6 +125,23 @@ bool Walk<Id>::next(TokenBatch& batch) {
     if (at_stop && !goes_on) refuse_change("its documents end elsewhere now");
   }
   return batch.pieces.size() > before;
+}
+
+template <class Id>
+void Walk<Id>::load() {
+  chunk_.load();
+  if (!splits()) return;
+  chunk_begin_ = chunk_.at();
+  next_separator_ = 0;
+  list_places(chunk_.left(), static_cast<std::uint32_t>(rule_.separator), separators_);
+}
+
+/// Up to the next separator, or the end of the chunk.
+template <class Id>
+Index Walk<Id>::ids_before_separator() {
+  const Index taken = chunk_.at() - chunk_begin_;
+  while (next_separator_ < separators_.size() && separators_[next_separator_] < taken) ++next_separator_;
+  return (next_separator_ < separators_.size() ? Index{separators_[next_separator_]} : taken + std::ssize(chunk_.left())) - taken;
 }
 
 /// One step of the walk; false where it needs more ids.
@@ -192,7 +215,7 @@ void Walk<Id>::take_run() {
   Index length = std::min(std::ssize(chunk_.left()), segment_end_ - chunk_.at());
   if (foreign_) length = std::min(length, range_.end - chunk_.at());
   const auto ids = chunk_.left().first(static_cast<std::size_t>(length));
-  const Index run = splits() ? find_id(ids, static_cast<std::uint32_t>(rule_.separator)) : length;
+  const Index run = splits() ? std::min(ids_before_separator(), length) : length;
   if (rule_.lead) {
     if (const Index found = find_id(ids, ones); found < length) refuse_lead(chunk_.at() + found);
   }

@@ -23,6 +23,18 @@ void count_ids(std::uint16_t* tile, std::span<const Id> ids);
 template <class Id>
 std::size_t find_occupied(const std::uint16_t* tile, std::size_t size, Id* id, std::uint16_t* value);
 
+/// How many cells are not zero.
+template <class Cell>
+std::size_t count_occupied(const Cell* cells, std::size_t size);
+
+/// The ids whose cells are not zero, ascending, and the cells; returns how many. Room for 16 more than there are: what lies beyond is
+/// overwritten.
+template <class Cell>
+std::size_t list_occupied(const Cell* cells, std::size_t size, Token* id, Count* value);
+
+/// Adds cells from other rows into a tile, which must have room for them.
+void add_to_tile(std::uint16_t* tile, const std::uint8_t* cells, std::size_t size);
+
 /// Moves a tile into cells; where they are narrow, appends what they cannot hold to `carries`, ids ascending.
 void add_tile(std::uint8_t* cells, std::uint16_t* tile, std::size_t size, std::vector<Carry>& carries);
 void add_tile(std::uint16_t* cells, std::uint16_t* tile, std::size_t size, std::vector<Carry>& carries);

@@ -12,15 +12,6 @@ namespace {
 struct Row {
   std::vector<Token> token;
   std::vector<Count> count;
-  Index size() const { return std::ssize(token); }
-  void clear() {
-    token.clear();
-    count.clear();
-  }
-  void push(Token v, Count c) {
-    token.push_back(v);
-    count.push_back(c);
-  }
 };
 
 /// a + sign * b, without zeros, appended to `token` and `count`.
@@ -43,6 +34,13 @@ void copy_row(const PositionRows& rows, Index k, Row& row) {
   const auto begin = rows.indptr[static_cast<std::size_t>(k)], end = rows.indptr[static_cast<std::size_t>(k + 1)];
   row.token.assign(rows.token.begin() + begin, rows.token.begin() + end);
   row.count.assign(rows.count.begin() + begin, rows.count.begin() + end);
+}
+
+/// Room for so many, with what append_row() needs while it appends.
+void reserve(PositionRows& rows, Index nonzeros) {
+  constexpr Index slack = 64;
+  rows.token.reserve(static_cast<std::size_t>(nonzeros + slack));
+  rows.count.reserve(static_cast<std::size_t>(nonzeros + slack));
 }
 
 /// Gives the pages beyond the end back to the system: a smaller vector could only be had by holding both for a while.
@@ -70,15 +68,12 @@ void cut_rows(PositionRows& rows, Index row) {
 Index CountTables::collected_bytes() {
   flush();
   Index nonzeros = 0;
-  Row row;
   for (const Entry& entry : entries_) {
     const OwnedPositions own = owned(entry, rank_);
     for (Index i = own.first; i < own.first + own.rows; ++i) {
       // With halves the sum of both bounds what their union and half a take together.
       for (const PositionTable& table : entry.halves) {
-        row.clear();
-        table.append_row(i, row.token, row.count);
-        nonzeros += row.size() * (split_ && &table == entry.halves.data() ? 2 : 1);
+        nonzeros += table.nonzeros(i) * (split_ && &table == entry.halves.data() ? 2 : 1);
       }
     }
   }
@@ -90,49 +85,35 @@ CountTable CountTables::collect(Entry& entry) {
   CountTable table{entry.kind.length, entry.kind.shuffled, {}, {}};
   table.all.first = own.first;
   if (split_) table.half_a.first = own.first;
-  Row a, b;
-  const auto look = [&](Index i) {
-    a.clear();
-    b.clear();
-    entry.halves[0].append_row(i, a.token, a.count);
-    if (split_) entry.halves[1].append_row(i, b.token, b.count);
-  };
-  // A first pass for the sizes: vectors that grow by doubling would hold up to three times as much.
-  Index all = 0, half = 0;
+  PositionTable& half = entry.halves.front();
+  PositionTable& rest = entry.halves.back();
+  // A first pass for the sizes: vectors that grow by doubling would hold up to three times as much. What is reserved for tokens that both
+  // halves have, twice, is never touched.
+  Index in_half = 0, in_all = 0;
   for (Index i = own.first; i < own.first + own.rows; ++i) {
-    look(i);
-    half += a.size();
-    all += a.size() + b.size();
-    for (std::size_t j = 0, k = 0; j < a.token.size() && k < b.token.size();) {
-      if (a.token[j] == b.token[k])
-        --all, ++j, ++k;
-      else if (a.token[j] < b.token[k])
-        ++j;
-      else
-        ++k;
+    in_half += half.nonzeros(i);
+    if (split_) in_all += rest.nonzeros(i);
+  }
+  in_all += in_half;
+  reserve(table.all, in_all);
+  if (split_) reserve(table.half_a, in_half);
+  for (Index i = own.first; i < own.first + own.rows; ++i) {
+    if (split_) {
+      const std::size_t begin = table.half_a.token.size();
+      half.append_row(i, table.half_a.token, table.half_a.count);
+      table.half_a.indptr.push_back(std::ssize(table.half_a.token));
+      half.clear_row(i);
+      rest.add_row(i, std::span<const Token>(table.half_a.token).subspan(begin), std::span<const Count>(table.half_a.count).subspan(begin));
     }
-  }
-  table.all.token.reserve(static_cast<std::size_t>(all));
-  table.all.count.reserve(static_cast<std::size_t>(all));
-  if (split_) {
-    table.half_a.token.reserve(static_cast<std::size_t>(half));
-    table.half_a.count.reserve(static_cast<std::size_t>(half));
-  }
-  for (Index i = own.first; i < own.first + own.rows; ++i) {
-    look(i);
-    for (PositionTable& rows : entry.halves) rows.clear_row(i);
-    append_sum(a, b, 1, table.all.token, table.all.count);
+    rest.append_row(i, table.all.token, table.all.count);
     table.all.indptr.push_back(std::ssize(table.all.token));
-    if (!split_) continue;
-    table.half_a.token.insert(table.half_a.token.end(), a.token.begin(), a.token.end());
-    table.half_a.count.insert(table.half_a.count.end(), a.count.begin(), a.count.end());
-    table.half_a.indptr.push_back(std::ssize(table.half_a.token));
+    rest.clear_row(i);
   }
   return table;
 }
 
 std::vector<CountTable> CountTables::collect(bool last) {
-  flush();
+  release_columns();
   std::vector<CountTable> tables;
   for (Entry& entry : entries_) {
     tables.push_back(collect(entry));

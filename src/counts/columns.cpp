@@ -43,17 +43,31 @@ template <class Id>
 Columns<Id>::Columns(Index length, Index buffer_bytes, Index column_limit)
     : length_(length),
       capacity_(ids_of_column(length, buffer_bytes, column_limit, line_ids<Id>)),
-      buffer_(length * capacity_ * static_cast<Index>(sizeof(Id))),
-      heads_(length * 2 * line_ids<Id> * static_cast<Index>(sizeof(Id))),
-      fill_(static_cast<std::size_t>(length)) {
+      fill_(static_cast<std::size_t>(length)),
+      stretch_fill_(static_cast<std::size_t>(length / line_ids<Id>)) {
   constexpr Index line = line_ids<Id>;
   const Index groups =
       std::clamp(stage_bytes / static_cast<Index>(sizeof(Id)) / std::max(length * line, Index{1}), Index{1}, most_runs / line);
   stage_capacity_ = groups * line * stage_stride(length, line);
-  // A line beyond the last run: transposed blocks reach over the ends of their sequences.
-  stage_buffer_ = HugeBuffer((stage_capacity_ + line) * static_cast<Index>(sizeof(Id)));
-  staged_ = static_cast<Id*>(stage_buffer_.data());
   runs_.reserve(static_cast<std::size_t>(most_runs));
+  open();
+}
+
+template <class Id>
+void Columns<Id>::open() {
+  constexpr Index line = line_ids<Id>, size = sizeof(Id);
+  buffer_ = HugeBuffer(length_ * capacity_ * size);
+  heads_ = HugeBuffer(length_ * 2 * line * size);
+  stretches_ = HugeBuffer(std::ssize(stretch_fill_) * line * line * size);
+  // A line beyond the last run: transposed blocks reach over the ends of their sequences.
+  stage_buffer_ = HugeBuffer((stage_capacity_ + line) * size);
+  staged_ = static_cast<Id*>(stage_buffer_.data());
+}
+
+template <class Id>
+void Columns<Id>::release() {
+  for (HugeBuffer* buffer : {&buffer_, &heads_, &stretches_, &stage_buffer_}) *buffer = HugeBuffer();
+  staged_ = nullptr;
 }
 
 template <class Id>
@@ -103,6 +117,7 @@ void Columns<Id>::add(Index position, std::span<const Source> ids, const Sink& s
   const Index size = std::ssize(ids);
   expects(position >= 0 && position + size <= length_, "a run of ids within the positions");
   if (size == 0) return;
+  if (staged_ == nullptr) open();
   if (position == 0) {
     if (stage_size_ + stage_stride(size, line_ids<Id>) > stage_capacity_ || std::ssize(runs_) == most_runs) empty_stage(sink);
     if constexpr (std::is_same_v<Source, Id>) {
@@ -114,15 +129,61 @@ void Columns<Id>::add(Index position, std::span<const Source> ids, const Sink& s
     stage_size_ += stage_stride(size, line_ids<Id>);
     return;
   }
-  for (Index i = 0; i < size; ++i) {
-    append_one(position + i, static_cast<Id>(ids[static_cast<std::size_t>(i)]), sink);
+  add_within(position, ids, sink);
+}
+
+template <class Id>
+template <class Source>
+void Columns<Id>::add_within(Index position, std::span<const Source> ids, const Sink& sink) {
+  constexpr Index line = line_ids<Id>;
+  const Index end = position + std::ssize(ids);
+  const Source* next = ids.data();
+  while (position < end) {
+    if (position % line == 0 && position + line <= end) {
+      append_stretch(position / line, next, sink);
+      position += line;
+      next += line;
+    } else {
+      append_one(position++, static_cast<Id>(*next++), sink);
+    }
   }
+}
+
+template <class Id>
+template <class Source>
+void Columns<Id>::add_at(std::span<const std::uint32_t> positions, std::span<const Source> ids, const Sink& sink) {
+  expects(positions.empty() || positions.back() < ids.size(), "an id for each position");
+  expects(std::ssize(ids) <= length_, "ids within the positions");
+  if (staged_ == nullptr) open();
+  for (const std::uint32_t position : positions) append_one(Index{position}, static_cast<Id>(ids[position]), sink);
+}
+
+template <class Id>
+template <class Source>
+void Columns<Id>::append_stretch(Index stretch, const Source* ids, const Sink& sink) {
+  constexpr Index line = line_ids<Id>;
+  auto& fill = stretch_fill_[static_cast<std::size_t>(stretch)];
+  std::transform(ids, ids + line, waiting(stretch) + fill * line, [](Source id) { return static_cast<Id>(id); });
+  if (++fill == line) empty_stretch(stretch, sink);
+}
+
+template <class Id>
+void Columns<Id>::empty_stretch(Index stretch, const Sink& sink) {
+  constexpr Index line = line_ids<Id>;
+  auto& fill = stretch_fill_[static_cast<std::size_t>(stretch)];
+  alignas(64) Id tile[line * line];
+  const Id* sequences[line];
+  for (Index s = 0; s < line; ++s) sequences[s] = waiting(stretch) + s * line;
+  transpose(sequences, 0, tile);
+  for (Index k = 0; k < line; ++k) append(stretch * line + k, tile + k * line, fill, sink);
+  fill = 0;
 }
 
 template <class Id>
 template <class Source>
 void Columns<Id>::add_sequences(Index length, std::span<const Source> ids, const Sink& sink) {
   expects(length > 0 && length <= length_ && std::ssize(ids) % length == 0, "whole sequences within the positions");
+  if (staged_ == nullptr) open();
   constexpr Index line = line_ids<Id>;
   Index begin = 0;
   if constexpr (std::is_same_v<Source, Id>) {
@@ -176,13 +237,16 @@ void Columns<Id>::append_group(std::span<const Run> runs, const Sink& sink) {
 template <class Id>
 void Columns<Id>::flush(const Sink& sink) {
   if (!runs_.empty()) empty_stage(sink);
+  for (Index stretch = 0; stretch < std::ssize(stretch_fill_); ++stretch) {
+    if (stretch_fill_[static_cast<std::size_t>(stretch)] > 0) empty_stretch(stretch, sink);
+  }
   for (Index position = 0; position < length_; ++position) drain(position, sink);
 }
 
 template <class Id>
 Index Columns<Id>::bytes() const {
-  return buffer_.bytes() + heads_.bytes() + stage_buffer_.bytes() +
-         static_cast<Index>(fill_.capacity() * sizeof(std::uint32_t) + runs_.capacity() * sizeof(Run));
+  return buffer_.bytes() + heads_.bytes() + stretches_.bytes() + stage_buffer_.bytes() +
+         static_cast<Index>(fill_.capacity() * sizeof(std::uint32_t) + stretch_fill_.capacity() + runs_.capacity() * sizeof(Run));
 }
 
 template class Columns<std::uint16_t>;
@@ -191,6 +255,9 @@ template void Columns<std::uint16_t>::add(Index, std::span<const std::uint16_t>,
 template void Columns<std::uint16_t>::add(Index, std::span<const Token>, const Sink&);
 template void Columns<Token>::add(Index, std::span<const std::uint16_t>, const Sink&);
 template void Columns<Token>::add(Index, std::span<const Token>, const Sink&);
+
+template void Columns<std::uint16_t>::add_at(std::span<const std::uint32_t>, std::span<const Token>, const Sink&);
+template void Columns<Token>::add_at(std::span<const std::uint32_t>, std::span<const Token>, const Sink&);
 
 template void Columns<std::uint16_t>::add_sequences(Index, std::span<const std::uint16_t>, const Sink&);
 template void Columns<std::uint16_t>::add_sequences(Index, std::span<const Token>, const Sink&);

@@ -22,7 +22,8 @@ namespace {
 
 /// Bytes of one kind of table on one rank.
 struct TableBytes {
-  double fixed = 0;       ///< columns and scratch, whatever is counted
+  double columns = 0;     ///< given back before rows are compressed
+  double scratch = 0;     ///< whatever is counted
   double own = 0;         ///< rows of positions that the rank owns, in the end
   double others = 0;      ///< rows of the other positions, if none were handed over before the end
   double compressed = 0;  ///< its own rows in the end
@@ -32,7 +33,7 @@ struct TableBytes {
 }  // namespace
 
 Index count_memory(const CountOptions& options, Index vocab_size, Index token_count, std::span<const Count> unigram, int ranks) {
-  const MemoryShares shares = memory_shares(options, ranks);
+  const MemoryShares shares = memory_shares(options, ranks, token_count);
   const std::vector<TableKind> kinds = table_kinds(options);
   const double halves = options.noise.split ? 2 : 1;
   std::vector<TableBytes> tables;
@@ -48,16 +49,19 @@ Index count_memory(const CountOptions& options, Index vocab_size, Index token_co
     const double owned = static_cast<double>(owned_positions(length, 0, ranks).rows);
     TableBytes& table = tables.emplace_back();
     // An empty table has mapped its buffers, and touched none of them.
-    table.fixed = halves * static_cast<double>(PositionTable(length, vocab_size, shares.buffer_bytes[k]).bytes());
+    const PositionTable empty(length, vocab_size, shares.buffer_bytes[k]);
+    table.columns = halves * static_cast<double>(empty.column_bytes());
+    table.scratch = halves * static_cast<double>(empty.bytes() - empty.column_bytes());
     table.own = halves * owned * row(draws / halves);
     table.others = halves * (static_cast<double>(length) - owned) * row(draws / halves / ranks);
     table.words = ranks > 1 ? halves * owned * (distinct(draws / halves / ranks) + 3) : 0;
     table.compressed = owned * (distinct(draws) + (halves > 1 ? distinct(draws / halves) : 0)) * (sizeof(Token) + sizeof(Count));
   }
-  double fixed = 0, own = 0, others = 0, words = 0;
+  double fixed = 0, columns = 0, own = 0, others = 0, words = 0;
   for (const TableBytes& table : tables) {
     words += table.words;
-    fixed += table.fixed;
+    fixed += table.columns + table.scratch;
+    columns += table.columns;
     own += table.own;
     others += table.others;
   }
@@ -66,12 +70,12 @@ Index count_memory(const CountOptions& options, Index vocab_size, Index token_co
   double most = fixed + messages + own + others;
   if (shares.memory > 0) most = std::max(fixed + messages + own, std::min(most, static_cast<double>(shares.memory)));
   // In the end each table's rows are replaced by compressed ones, position by position, and then its buffers go.
-  double left = fixed + own, compressed = 0;
+  double left = fixed - columns + own, compressed = 0;
   for (const TableBytes& table : tables) {
     left -= table.own;
     compressed += table.compressed;
     most = std::max(most, left + compressed);
-    left -= table.fixed;
+    left -= table.scratch;
   }
   return std::llround(most);
 }

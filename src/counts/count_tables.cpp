@@ -15,23 +15,31 @@ std::vector<TableKind> table_kinds(const CountOptions& options) {
   return kinds;
 }
 
-MemoryShares memory_shares(const CountOptions& options, int ranks) {
+MemoryShares memory_shares(const CountOptions& options, int ranks, Index tokens) {
   constexpr Index most_columns = Index{256} << 20U, least_columns = Index{1} << 20U;
+  // 2 MiB: large enough for any network, and small enough to be in cache when it is unpacked.
+  constexpr Index most_message = Index{1} << 18U;
   MemoryShares shares;
   shares.memory = options.memory_bytes;
   shares.columns = most_columns;
-  if (ranks > 1) shares.message = std::max(options.chunk, least_message);
+  if (ranks > 1) shares.message = std::max(std::min(options.chunk, most_message), least_message);
   if (shares.memory > 0) {
     // A quarter for columns and an eighth for the two messages at most: the rows are what memory is for.
     shares.columns = std::min(std::clamp(shares.memory / 8, least_columns, most_columns), shares.memory / 4);
-    if (ranks > 1) shares.message = std::max(std::min(options.chunk, shares.memory / 128), least_message);
+    if (ranks > 1) shares.message = std::max(std::min(shares.message, shares.memory / 128), least_message);
   }
   const std::vector<TableKind> kinds = table_kinds(options);
   Index positions = 0;
   for (const TableKind& kind : kinds) positions += kind.length;
   for (const TableKind& kind : kinds) {
     const double share = static_cast<double>(kind.length) / static_cast<double>(positions) / (options.noise.split ? 2 : 1);
-    shares.buffer_bytes.push_back(static_cast<Index>(share * static_cast<double>(shares.columns)));
+    Index bytes = static_cast<Index>(share * static_cast<double>(shares.columns));
+    if (options.sequences == Sequences::packed && tokens > 0) {
+      // Columns that are never filled would only be memory that is touched for the first time.
+      constexpr Index room = 128;  // ids; ranks' parts are not quite equal
+      bytes = std::min(bytes, (tokens / kind.length / ranks + room) * kind.length * static_cast<Index>(sizeof(Token)));
+    }
+    shares.buffer_bytes.push_back(bytes);
   }
   return shares;
 }
@@ -49,6 +57,12 @@ CountTables::CountTables(const CountOptions& options, Index vocab_size, const Me
 void CountTables::flush() {
   for (Entry& entry : entries_) {
     for (PositionTable& table : entry.halves) table.flush();
+  }
+}
+
+void CountTables::release_columns() {
+  for (Entry& entry : entries_) {
+    for (PositionTable& table : entry.halves) table.release_columns();
   }
 }
 

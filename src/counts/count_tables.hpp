@@ -24,8 +24,9 @@ struct MemoryShares {
   std::vector<Index> buffer_bytes;  ///< of one PositionTable of each kind
 };
 /// The fewest elements that a message can do with.
-inline constexpr Index least_message = 6;
-MemoryShares memory_shares(const CountOptions& options, int ranks);
+inline constexpr Index least_message = 7;
+/// `tokens`: of the corpus, where that is known; packed sequences then tell how many ids a column gets.
+MemoryShares memory_shares(const CountOptions& options, int ranks, Index tokens);
 
 /// The tables that a rank counts into: of each kind one table, or one a half. Between two hand_over() they hold positions of all owners.
 class CountTables {
@@ -45,6 +46,8 @@ class CountTables {
   bool split() const { return split_; }
 
   void flush();
+  /// The same, and gives the columns' memory back until something is counted again.
+  void release_columns();
   /// Bytes held.
   Index bytes() const;
   /// Bytes that collect() will give.

@@ -23,7 +23,7 @@ Counting::Counting(const Communicator& comm, const Corpus& corpus, const CountOp
       options_(options),
       hooks_(hooks),
       resume_(resume),
-      shares_(memory_shares(options, comm.size())),
+      shares_(memory_shares(options, comm.size(), indexed_token_count(corpus))),
       message_(shares_.message),
       tables_(options, corpus.vocab_size, shares_, comm.rank(), comm.size()),
       sequencer_(options, indexed_token_count(corpus), tables_),
@@ -46,6 +46,7 @@ CorpusCounts Counting::run() {
       keep(true);
     }
   }
+  collective(comm_, "counting", [&] { tables_.release_columns(); });
   hand_over(comm_, tables_, message_);
   CorpusCounts counts = numbers();
   collective(comm_, "compressing the counts", [&] {

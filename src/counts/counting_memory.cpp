@@ -64,7 +64,7 @@ void Counting::refuse_growth(Index needed) const {
   const auto need = [&](int p, Index memory) {
     CountOptions options = options_;
     options.memory_bytes = memory;
-    const Index messages = 2 * memory_shares(options, p).message * static_cast<Index>(sizeof(std::uint64_t));
+    const Index messages = 2 * memory_shares(options, p, tokens).message * static_cast<Index>(sizeof(std::uint64_t));
     const Index blocks = std::ssize(tables_.entries()) * (tables_.split() ? 2 : 1) * (Index{4} << 20U);
     return (std::max(count_memory(options, corpus_.vocab_size, tokens, {}, p), p == ranks ? needed : 0) + messages + blocks) / 15 * 16;
   };

@@ -27,7 +27,13 @@ class Table {
   void add_sequences(Index length, std::span<const Source> ids) {
     columns_.add_sequences(length, ids, sink());
   }
+  void add_at(std::span<const std::uint32_t> positions, std::span<const Token> ids) { columns_.add_at(positions, ids, sink()); }
   void flush() { columns_.flush(sink()); }
+  void release_columns() {
+    flush();
+    columns_.release();
+  }
+  Index column_bytes() const { return columns_.bytes(); }
   Index bytes() const { return rows.bytes() + columns_.bytes(); }
 
   Rows<Id> rows;
@@ -78,8 +84,20 @@ void PositionTable::add_sequences(Index length, std::span<const Token> ids) {
   state_->visit([&](auto& table) { table.add_sequences(length, ids); });
 }
 
+void PositionTable::add_at(std::span<const std::uint32_t> positions, std::span<const Token> ids) {
+  state_->visit([&](auto& table) { table.add_at(positions, ids); });
+}
+
 void PositionTable::flush() {
   state_->visit([](auto& table) { table.flush(); });
+}
+
+void PositionTable::release_columns() {
+  state_->visit([](auto& table) { table.release_columns(); });
+}
+
+Index PositionTable::column_bytes() const {
+  return state_->visit([](const auto& table) { return table.column_bytes(); });
 }
 
 Index PositionTable::bytes() const {
@@ -92,6 +110,18 @@ Index PositionTable::row_bytes(Index first, Index count) const {
 
 void PositionTable::append_row(Index position, std::vector<Token>& token, std::vector<Count>& count) const {
   state_->visit([&](const auto& table) { table.rows.append(position, token, count); });
+}
+
+Index PositionTable::nonzeros(Index position) const {
+  return state_->visit([&](const auto& table) { return table.rows.nonzeros(position); });
+}
+
+RowCells PositionTable::row_cells(Index position) const {
+  return state_->visit([&](const auto& table) { return table.rows.row_cells(position); });
+}
+
+void PositionTable::add_cells(Index position, int bits, Index first, std::span<const std::byte> cells, Count tokens) {
+  state_->visit([&](auto& table) { table.rows.add_cells(position, bits, first, cells, tokens); });
 }
 
 void PositionTable::add_row(Index position, std::span<const Token> token, std::span<const Count> count) {

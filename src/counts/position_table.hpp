@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "counts/rows.hpp"
 #include "posgeom/types.hpp"
 
 namespace posgeom {
@@ -24,16 +25,27 @@ class PositionTable {
   /// ids.size() / length sequences of `length` tokens, one after the other, each from position 0 on: the fastest way.
   void add_sequences(Index length, std::span<const std::uint16_t> ids);
   void add_sequences(Index length, std::span<const Token> ids);
+  /// ids[p] for each position p of `positions`, ascending: the others are another table's.
+  void add_at(std::span<const std::uint32_t> positions, std::span<const Token> ids);
   /// Empties the columns into the rows; before rows are looked at or changed.
   void flush();
+  /// The same, and gives the columns' memory back until something is counted again.
+  void release_columns();
 
   /// Bytes held: rows, columns, scratch.
   Index bytes() const;
+  /// Bytes of the columns alone.
+  Index column_bytes() const;
   /// Bytes of the rows [first, first + count) alone.
   Index row_bytes(Index first, Index count) const;
 
   /// Appends row `position`'s nonzeros, tokens ascending.
   void append_row(Index position, std::vector<Token>& token, std::vector<Count>& count) const;
+  /// How many append_row() appends.
+  Index nonzeros(Index position) const;
+  /// Row `position`'s cells where it has such, and adding those of another table: Rows::row_cells(), Rows::add_cells().
+  RowCells row_cells(Index position) const;
+  void add_cells(Index position, int bits, Index first, std::span<const std::byte> cells, Count tokens);
   /// Adds to row `position`; tokens ascending, distinct.
   void add_row(Index position, std::span<const Token> token, std::span<const Count> count);
   /// Empties row `position` and frees its memory.

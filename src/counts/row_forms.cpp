@@ -141,14 +141,6 @@ void Rows<Id>::carry(Row& row, std::size_t id, Count times) {
 }
 
 template <class Id>
-void Rows<Id>::append(Index position, std::vector<Token>& token, std::vector<Count>& count) const {
-  for_each(rows_.at(static_cast<std::size_t>(position)), [&](std::size_t id, Count value) {
-    token.push_back(static_cast<Token>(id));
-    count.push_back(value);
-  });
-}
-
-template <class Id>
 Index Rows<Id>::bytes() const {
   std::size_t bytes = rows_.capacity() * sizeof(Row) + static_cast<std::size_t>(tile_memory_.bytes()) + found_id_.capacity() * sizeof(Id) +
                       found_.capacity() * sizeof(std::uint16_t) + (carries_.capacity() + merged_.capacity()) * sizeof(Carry);

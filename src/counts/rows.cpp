@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "posgeom/error.hpp"
 
@@ -130,27 +129,6 @@ void Rows<Id>::count(Index position, std::span<const Id> ids) {
     empty_tile(row);
     keep_carries_few(row);
   }
-}
-
-template <class Id>
-void Rows<Id>::add(Index position, std::span<const Token> token, std::span<const Count> count) {
-  expects(token.size() == count.size(), "a count a token");
-  Row& row = rows_.at(static_cast<std::size_t>(position));
-  expect(row, std::accumulate(count.begin(), count.end(), Count{0}));
-  if (row.form == Form::sparse) {
-    load_sparse(row);
-    const Count unit = carry_unit(Form::sparse);
-    for (std::size_t k = 0; k < token.size(); ++k) {
-      const auto id = static_cast<std::size_t>(token[k]);
-      const Count sum = tile_[id] + count[k];
-      tile_[id] = static_cast<std::uint16_t>(sum % unit);
-      carry(row, id, sum / unit);
-    }
-    store_sparse(row);
-  } else {
-    for (std::size_t k = 0; k < token.size(); ++k) store(row, static_cast<std::size_t>(token[k]), count[k]);
-  }
-  keep_carries_few(row);
 }
 
 template <class Id>

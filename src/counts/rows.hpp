@@ -9,6 +9,15 @@
 
 namespace posgeom {
 
+/// A row as it is stored, where it has a cell of 8 or 16 bits for each id; elsewhere `bits` is 0.
+struct RowCells {
+  int bits = 0;
+  std::span<const std::byte> cells;  ///< whole words of 8 bytes
+  std::span<const Carry> carries;
+  Count carry_unit = 0;
+  Count cell_total = 0;  ///< tokens in the cells, those in carries left out
+};
+
 /// Where a row changes its form. Injectable for tests.
 struct RowLimits {
   Count narrow = (Count{1} << 40) - 1;  ///< tokens that cells of 8 bits and a carry of 32 hold, however they are distributed
@@ -31,6 +40,12 @@ class Rows {
   void add(Index position, std::span<const Token> token, std::span<const Count> count);
   /// Appends what is not zero, tokens ascending.
   void append(Index position, std::vector<Token>& token, std::vector<Count>& count) const;
+  /// How many append() appends.
+  Index nonzeros(Index position) const;
+  /// They stay until the row changes.
+  RowCells row_cells(Index position) const;
+  /// Adds cells of `bits` bits, as row_cells() gives them, the first of which is id `first`'s: `tokens` tokens.
+  void add_cells(Index position, int bits, Index first, std::span<const std::byte> cells, Count tokens);
   void clear(Index position);
 
   Index bytes() const;
@@ -70,6 +85,11 @@ class Rows {
   void keep_carries_few(Row& row);
   void carry(Row& row, std::size_t id, Count times);
   void merge_carries(Row& row);
+  template <class Cell>
+  void add_to_cells(Row& row, Cell* cell, std::span<const Token> token, std::span<const Count> count);
+  template <class Visit>
+  void with_cells(const Row& row, Visit&& visit) const;
+  std::size_t carries_alone(const Row& row) const;
   void load_sparse(const Row& row);
   void store_sparse(Row& row);
   std::size_t tile_entries() const { return static_cast<std::size_t>(tile_size_); }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "counts/philox.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/philox.hpp"
 
 namespace posgeom {
 namespace {
@@ -132,8 +132,7 @@ template <class Id>
 void Sequencer::add_windows(const Piece& piece, std::span<const Id> ids, int half) {
   const auto table = static_cast<std::size_t>(half);
   for (CountTables::Entry* entry : real_) {
-    for_each_window(piece.position, piece.size(), entry->kind.length,
-                    [&](Index, Index position, Index begin, Index end) { entry->halves[table].add(position, part(ids, begin, end)); });
+    count_windows(entry->halves[table], entry->kind.length, piece.position, ids);
   }
   for (auto& [length, shuffler] : shuffled_) {
     const Index n = length;
@@ -147,6 +146,17 @@ void Sequencer::add_windows(const Piece& piece, std::span<const Id> ids, int hal
   }
 }
 
+/// Tokens of a document or stream, the first of which is its token `first`: whole windows together, since that is faster.
+template <class Id>
+void Sequencer::count_windows(PositionTable& table, Index length, Index first, std::span<const Id> ids) {
+  const Index size = std::ssize(ids), position = first % length;
+  const Index begin = position == 0 ? 0 : std::min(size, length - position);
+  const Index end = begin + (size - begin) / length * length;
+  if (begin > 0) table.add(position, part(ids, 0, begin));
+  if (begin < end) table.add_sequences(length, part(ids, begin, end));
+  if (end < size) table.add(0, part(ids, end, size));
+}
+
 /// Tokens from `position` of the stream on, the first `own` of which are this unit's.
 template <class Id>
 void Sequencer::add_stream(Index position, Index own, std::span<const Id> ids, int half) {
@@ -154,8 +164,7 @@ void Sequencer::add_stream(Index position, Index own, std::span<const Id> ids, i
   const Index size = std::ssize(ids);
   for (CountTables::Entry* entry : real_) {
     const Index counted = std::min({size, own, stream_end(entry->kind.length) - position});
-    for_each_window(position, counted, entry->kind.length,
-                    [&](Index, Index at, Index begin, Index end) { entry->halves[table].add(at, part(ids, begin, end)); });
+    if (counted > 0) count_windows(entry->halves[table], entry->kind.length, position, part(ids, 0, counted));
   }
   for (auto& [length, shuffler] : shuffled_) {
     const Index n = length;

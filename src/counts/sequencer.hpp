@@ -33,6 +33,8 @@ class Sequencer {
   template <class Id>
   void add_windows(const Piece& piece, std::span<const Id> ids, int half);
   template <class Id>
+  static void count_windows(PositionTable& table, Index length, Index first, std::span<const Id> ids);
+  template <class Id>
   void add_stream(Index position, Index own, std::span<const Id> ids, int half);
   void end_stream_unit(const TokenBatch& batch);
   void count_document(const Piece& piece, Index own_end);

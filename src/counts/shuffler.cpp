@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "counts/philox.hpp"
+#include "posgeom/philox.hpp"
 
 namespace posgeom {
 
@@ -37,14 +37,26 @@ void Shuffler::end() {
   } else {
     permute(words, size, [this](std::uint32_t i, std::uint32_t j) { std::swap(tokens_[i], tokens_[j]); });
   }
-  for (std::size_t begin = 0; begin < tokens_.size();) {
-    std::size_t end = mixed ? begin + 1 : tokens_.size();
-    while (end < tokens_.size() && halves_[end] == halves_[begin]) ++end;
-    const std::size_t half = halves_.empty() ? 0 : halves_[begin];
-    entry_->halves[half].add(static_cast<Index>(begin), std::span<const Token>(tokens_).subspan(begin, end - begin));
-    begin = end;
+  if (mixed) {
+    add_mixed();
+  } else if (!tokens_.empty()) {
+    entry_->halves[halves_.empty() ? 0 : halves_[0]].add(0, std::span<const Token>(tokens_));
   }
   drop();
+}
+
+/// Each token to its half's table: after the permutation, tokens of either half stand everywhere.
+void Shuffler::add_mixed() {
+  places_.resize(tokens_.size() + 1);
+  for (std::uint8_t half = 0; half < 2; ++half) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      // Without a branch, which would be as good as random.
+      places_[count] = static_cast<std::uint32_t>(i);
+      count += halves_[i] == half ? 1 : 0;
+    }
+    entry_->halves[half].add_at(std::span<const std::uint32_t>(places_).first(count), tokens_);
+  }
 }
 
 }  // namespace posgeom

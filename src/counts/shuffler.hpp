@@ -16,7 +16,9 @@ class Shuffler {
   bool open() const { return open_; }
   /// Tokens of the open sequence so far.
   Index size() const { return std::ssize(tokens_); }
-  Index bytes() const { return static_cast<Index>(tokens_.capacity() * sizeof(Token) + halves_.capacity()); }
+  Index bytes() const {
+    return static_cast<Index>(tokens_.capacity() * sizeof(Token) + places_.capacity() * sizeof(std::uint32_t) + halves_.capacity());
+  }
 
   /// Document, or document and window, or block.
   void begin(Index first, Index second = 0);
@@ -32,11 +34,14 @@ class Shuffler {
   void drop();
 
  private:
+  void add_mixed();
+
   CountTables::Entry* entry_;
   std::uint64_t seed_;
   Index first_ = 0, second_ = 0;
   bool open_ = false;
   std::vector<Token> tokens_;
+  std::vector<std::uint32_t> places_;
   std::vector<std::uint8_t> halves_;  ///< of each token, with split: they go where their tokens go
 };
 

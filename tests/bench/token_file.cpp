@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -61,7 +62,9 @@ POSGEOM_SIMD static std::uint16_t largest(const std::uint16_t* ids, std::size_t 
   return most;
 }
 
-void generate(const std::string& path, Index tokens) {
+std::string name_of_pass(const std::string& path, Index pass) { return fmt::format("{}.{}", path, pass); }
+
+void generate(const std::string& path, Index tokens, Index passes) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> scatter(0, 0.7);
   std::vector<double> weight(static_cast<std::size_t>(vocab_size));
@@ -70,6 +73,8 @@ void generate(const std::string& path, Index tokens) {
   std::ofstream out(path, std::ios::binary);
   std::vector<std::uint16_t> ids(static_cast<std::size_t>(chunk_bytes) / 2);
   std::uint64_t state = 1;
+  std::exponential_distribution<double> document_size(1e-3);
+  Index next_end = 0;
   for (Index done = 0; done < tokens; done += std::ssize(ids)) {
     ids.resize(static_cast<std::size_t>(std::min(std::ssize(ids), tokens - done)));
     for (std::uint16_t& id : ids) {
@@ -77,9 +82,16 @@ void generate(const std::string& path, Index tokens) {
       const std::uint64_t column = ((drawn >> 32) * static_cast<std::uint64_t>(vocab_size)) >> 32;
       id = static_cast<std::uint32_t>(drawn) <= table.threshold[column] ? static_cast<std::uint16_t>(column) : table.alias[column];
     }
+    for (; next_end < done + std::ssize(ids); next_end += 1 + static_cast<Index>(document_size(random))) {
+      ids[static_cast<std::size_t>(next_end - done)] = static_cast<std::uint16_t>(separator);
+    }
     out.write(reinterpret_cast<const char*>(ids.data()), static_cast<std::streamsize>(ids.size() * 2));
   }
   if (!out.flush()) throw Error(fmt::format("writing {}: no room?", path));
+  for (Index pass = 1; pass < passes; ++pass) {
+    std::filesystem::remove(name_of_pass(path, pass));
+    std::filesystem::create_hard_link(path, name_of_pass(path, pass));
+  }
 }
 
 TokenFile::TokenFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {

@@ -121,9 +121,11 @@ TEST_F(CountingMemory, HandingOverAgainAndAgainGivesTheSameCounts) {
       options.chunk = 1000;
       const WholeCounts expected = naive_count(documents, options, vocab, naive_halves(std::ssize(documents), options.noise));
       int most_rounds = 0, tried = 0;
+      Index tokens = 0;
+      for (const auto& document : documents) tokens += std::ssize(document);
       for (Index memory = 20000; memory < (Index{32} << 20U) && tried < 40 && most_rounds <= 5; memory += memory / 100) {
         options.memory_bytes = memory;
-        const MemoryShares shares = memory_shares(options, world().size());
+        const MemoryShares shares = memory_shares(options, world().size(), tokens);
         const Index buffers = CountTables(options, vocab, shares, world().rank(), world().size()).bytes() + 16 * shares.message;
         if (buffers < memory / 100 * 85 || buffers > memory) continue;
         ++tried;

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "counts/counting_support.hpp"
-#include "counts/philox.hpp"
 #include "posgeom/corpus/document_reader.hpp"
+#include "posgeom/philox.hpp"
 
 namespace posgeom {
 namespace {
@@ -96,30 +96,44 @@ TEST(Halves, OfAColumnNeedOne) {
 
 TEST(KeyedWords, AreThePhiloxOfTheirKey) {
   KeyedWords words({.seed = 7, .length = 12, .first = 3, .second = 4, .purpose = Purpose::shuffle});
-  for (std::uint64_t draw = 0; draw < 3; ++draw) {
+  std::vector<std::uint32_t> drawn(24);
+  words.fill(std::span(drawn).first(16));
+  words.fill(std::span(drawn).subspan(16));
+  for (std::size_t draw = 0; draw < 3; ++draw) {
     const auto expected = r123::Philox4x64()({{3, 4, draw, 2}}, {{7, 12}});
-    for (const std::uint64_t word : expected) {
-      EXPECT_EQ(words.next(), static_cast<std::uint32_t>(word));
-      EXPECT_EQ(words.next(), static_cast<std::uint32_t>(word >> 32U));
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(drawn[8 * draw + 2 * k], static_cast<std::uint32_t>(expected[k]));
+      EXPECT_EQ(drawn[8 * draw + 2 * k + 1], static_cast<std::uint32_t>(expected[k] >> 32U));
     }
   }
+}
+
+/// Numbers below a bound, from the words of one key.
+std::vector<std::uint32_t> draws_below(std::uint32_t bound, std::size_t draws, std::uint64_t seed) {
+  KeyedWords words({.seed = seed});
+  std::vector<std::uint32_t> values, drawn(draws);
+  while (values.size() < draws) {
+    words.fill(drawn);
+    for (const std::uint32_t word : drawn) {
+      if (const auto value = below(bound, word)) values.push_back(*value);
+    }
+  }
+  values.resize(draws);
+  return values;
 }
 
 TEST(KeyedWords, BelowABoundEveryNumberIsAsLikely) {
   for (const std::uint32_t bound : {1U, 2U, 3U, 7U, 10U}) {
     std::vector<double> seen(bound);
-    KeyedWords words({.seed = bound});
-    constexpr int draws = 20000;
-    for (int draw = 0; draw < draws; ++draw) ++seen.at(words.below(bound));
+    constexpr std::size_t draws = 20000;
+    for (const std::uint32_t value : draws_below(bound, draws, bound)) ++seen.at(value);
     for (const double count : seen) EXPECT_NEAR(count, draws / double(bound), 6 * std::sqrt(draws / double(bound)));
   }
   // A bound of three quarters of 2^32: without rejection the products' upper halves would miss or double a quarter of the numbers.
-  KeyedWords words({.seed = 1});
   constexpr std::uint32_t large = 3U << 30U;
   int thirds[3] = {0, 0, 0};
   int remainders[3] = {0, 0, 0};
-  for (int draw = 0; draw < 30000; ++draw) {
-    const std::uint32_t value = words.below(large);
+  for (const std::uint32_t value : draws_below(large, 30000, 1)) {
     ++thirds[value >> 30U];
     ++remainders[value % 3];
   }

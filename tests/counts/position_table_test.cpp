@@ -109,8 +109,14 @@ TEST_P(AnyShape, CountsAsTheDefinitionDoes) {
     table.flush();
     EXPECT_EQ(rows_of(table, shape.length), rows) << shape << ", round " << round;
   }
-  table.flush();
+  const Index with_columns = table.bytes();
+  table.release_columns();
+  EXPECT_LT(table.bytes(), with_columns);
   EXPECT_EQ(rows_of(table, shape.length), rows) << "flushed twice: " << shape;
+  add_random_run<Token>(table, rows, random, shape);
+  add_sequences<Token>(table, rows, random, shape);
+  table.flush();
+  EXPECT_EQ(rows_of(table, shape.length), rows) << "counted after the columns' memory was given back: " << shape;
 }
 
 std::vector<Shape> shapes() {
@@ -141,6 +147,23 @@ TEST(PositionTable, IsTheSameWhateverTheBuffer) {
     table.flush();
     tables.push_back(rows_of(table, shape.length));
     EXPECT_EQ(tables.back(), rows);
+  }
+}
+
+TEST(PositionTable, RunsThatBeginAnywhereAreCounted) {
+  for (const Index v : {3000, 70000}) {
+    const Shape shape{171, v, 20000};
+    std::mt19937_64 random(9);
+    PositionTable table(shape.length, v, shape.buffer_bytes);
+    Naive rows(static_cast<std::size_t>(shape.length));
+    for (int run = 0; run < testing_support::scaled(1500, 300); ++run) {
+      const auto position = static_cast<Index>(random() % 171);
+      const std::vector<Token> ids = draw<Token>(random, 1 + static_cast<Index>(random() % static_cast<std::uint64_t>(171 - position)), v);
+      table.add(position, std::span<const Token>(ids));
+      add_to(rows, position, ids);
+    }
+    table.flush();
+    EXPECT_EQ(rows_of(table, shape.length), rows);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <vector>
@@ -45,6 +46,7 @@ void count_and_compare(Index vocab_size, const RowLimits& limits) {
     for (std::size_t k = 0; k < token.size(); ++k) found[token[k]] = count[k];
     ASSERT_EQ(found, expected) << "V = " << vocab_size << ", step " << step << ", narrow " << limits.narrow << ", wide " << limits.wide;
     ASSERT_EQ(found.size(), token.size());
+    ASSERT_EQ(rows.nonzeros(1), std::ssize(token));
   }
   std::vector<Token> token;
   std::vector<Count> count;
@@ -60,6 +62,91 @@ TEST(Rows, CountTheSameInEveryForm) {
     }
     for (const Index v : {1, 64, 5000, 70000}) {
       if (v <= most) count_and_compare<Token>(v, limits);
+    }
+  }
+}
+
+/// Moves a row as ranks do, its cells in parts, then its carries; as a list where it has no such cells.
+template <class Id>
+void move_row(const Rows<Id>& from, Rows<Id>& to, Index part) {
+  std::vector<Token> token;
+  std::vector<Count> count;
+  const posgeom::RowCells row = from.row_cells(0);
+  if (row.bits == 0) {
+    from.append(0, token, count);
+  } else {
+    const Index bytes = std::ssize(row.cells);
+    for (Index begin = 0; begin < bytes; begin += part) {
+      const auto cells = row.cells.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(std::min(part, bytes - begin)));
+      to.add_cells(0, row.bits, begin * 8 / row.bits, cells, begin == 0 ? row.cell_total : 0);
+    }
+    for (const posgeom::Carry& carry : row.carries) {
+      token.push_back(static_cast<Token>(carry.id));
+      count.push_back(Count{carry.times} * row.carry_unit);
+    }
+  }
+  to.add(0, token, count);
+}
+
+TEST(Rows, MoveByCellsWhateverFormsTheyHave) {
+  constexpr Index v = 700;
+  std::mt19937_64 random(17);
+  int moved[17] = {};  // by the bits of their cells
+  for (int round = 0; round < posgeom::testing_support::scaled(120, 40); ++round) {
+    // From a few ids to many times more than a cell holds, on either side.
+    Rows<std::uint16_t> rows[2] = {{1, v, low_limits[random() % 5]}, {1, v, low_limits[random() % 5]}};
+    std::map<Token, Count> expected;
+    for (Rows<std::uint16_t>& side : rows) {
+      std::vector<std::uint16_t> ids(random() % 2 == 0 ? random() % 300 : random() % 60000);
+      const std::uint64_t range = 1 + random() % v;
+      for (std::uint16_t& id : ids) id = static_cast<std::uint16_t>(random() % range);
+      side.count(0, ids);
+      for (const std::uint16_t id : ids) ++expected[id];
+      if (random() % 2 == 0) {
+        const std::vector<Token> token{0, static_cast<Token>(v - 1)};
+        const std::vector<Count> count{256, static_cast<Count>(random() % 3 == 0 ? 65535 : 255)};
+        side.add(0, token, count);
+        for (std::size_t k = 0; k < 2; ++k) expected[token[k]] += count[k];
+      }
+    }
+    ++moved[rows[0].row_cells(0).bits];
+    move_row(rows[0], rows[1], round % 2 == 0 ? 8 : 4096);
+    std::vector<Token> token;
+    std::vector<Count> count;
+    rows[1].append(0, token, count);
+    std::map<Token, Count> found;
+    for (std::size_t k = 0; k < token.size(); ++k) found[token[k]] = count[k];
+    ASSERT_EQ(found, expected) << "round " << round;
+    ASSERT_TRUE(std::is_sorted(token.begin(), token.end()));
+  }
+  EXPECT_GT(moved[0], 0) << "lists";
+  EXPECT_GT(moved[8], 0);
+  EXPECT_GT(moved[16], 0);
+}
+
+TEST(Rows, ListTokensWhoseCellsAreZero) {
+  // Counts that are multiples of what a cell holds: the carry alone tells of them, at both ends, and among others.
+  for (const Index v : {300, 5000}) {
+    for (const Index others : {Index{0}, v / 8, v}) {
+      Rows<Token> rows(1, v);
+      std::map<Token, Count> expected;
+      std::vector<Token> ids;
+      for (Index k = 0; k < others; ++k) ids.push_back(static_cast<Token>(k * v / others));
+      rows.count(0, ids);
+      for (const Token id : ids) ++expected[id];
+      for (const Token id : {Token{0}, static_cast<Token>(v / 2 + 1), static_cast<Token>(v - 1)}) {
+        const Count more = 512 - expected[id];
+        rows.add(0, std::vector<Token>{id}, std::vector<Count>{more});
+        expected[id] += more;
+      }
+      std::vector<Token> token;
+      std::vector<Count> count;
+      rows.append(0, token, count);
+      EXPECT_EQ(rows.nonzeros(0), std::ssize(token));
+      EXPECT_TRUE(
+          std::equal(token.begin(), token.end(), expected.begin(), expected.end(), [](Token id, const auto& e) { return id == e.first; }));
+      EXPECT_TRUE(
+          std::equal(count.begin(), count.end(), expected.begin(), expected.end(), [](Count c, const auto& e) { return c == e.second; }));
     }
   }
 }

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "counts/counting_support.hpp"
-#include "counts/philox.hpp"
+#include "posgeom/philox.hpp"
 
 namespace posgeom {
 namespace {
