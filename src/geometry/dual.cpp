@@ -81,25 +81,26 @@ void multiply_rows(const ProcessGrid& self, CentredRows& x, Index m, Index colum
   });
 }
 
-/// |B P - P Lambda|_F with each column divided by sqrt(lambda_j), B P = X (X'P), without an m x m matrix.
-double residual_norm(const ProcessGrid& self, CentredRows& x, Index column_count, std::span<const double> p, Index m,
-                     std::span<const double> lambda) {
+/// |B p_j - lambda_j p_j| / sqrt(lambda_j) for each column, B P = X (X'P), without an m x m matrix.
+std::vector<double> residual_norms(const ProcessGrid& self, CentredRows& x, Index column_count, std::span<const double> p, Index m,
+                                   std::span<const double> lambda) {
   const Index r = std::ssize(lambda);
   DistributedMatrix projected(self, r, column_count, default_block_size);  // P'X
   for_chunks(m, [&](Index first, Index count) {
     rank_k_update(projected, transposed_rows(p, m, r, first, count), x.transposed(first, count), count);
   });
-  double sum = 0;
+  std::vector<double> sums(lambda.size(), 0.0);
   multiply_rows(self, x, m, column_count, projected.data(), r, [&](Index first, Index count, const DistributedMatrix& product) {
     for (Index j = 0; j < r; ++j) {
       const double eigenvalue = lambda[static_cast<std::size_t>(j)];
       for (Index i = 0; i < count; ++i) {
         const double difference = product.local(i, j) - eigenvalue * p[static_cast<std::size_t>(first + i + j * m)];
-        sum += difference * difference / eigenvalue;
+        sums[static_cast<std::size_t>(j)] += difference * difference / eigenvalue;
       }
     }
   });
-  return std::sqrt(sum);
+  for (double& sum : sums) sum = std::sqrt(sum);
+  return sums;
 }
 
 }  // namespace
@@ -164,8 +165,10 @@ DualPairs dual_eigenpairs(const SquareRootDistributions& s, double rank_toleranc
   double norm_squared = 0;
   for (const double value : pairs.values) norm_squared += value * value;
   pairs.orthogonality = std::sqrt(departure) / unit;
-  pairs.residual = residual_norm(self, x, v, pairs.scaled, m, std::span<const double>(pairs.values).first(static_cast<std::size_t>(r))) /
-                   (std::sqrt(norm_squared) * unit);
+  pairs.residuals = residual_norms(self, x, v, pairs.scaled, m, std::span<const double>(pairs.values).first(static_cast<std::size_t>(r)));
+  double residual_squared = 0;
+  for (const double residual : pairs.residuals) residual_squared += residual * residual;
+  pairs.residual = std::sqrt(residual_squared) / (std::sqrt(norm_squared) * unit);
   return pairs;
 }
 

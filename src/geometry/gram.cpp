@@ -1,63 +1,97 @@
-#include "geometry/rows.hpp"
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <span>
+#include <thread>
+
+#include "geometry/centred_rows.hpp"
+#include "geometry/gram_mirror.hpp"
+#include "geometry/gram_products.hpp"
 #include "posgeom/geometry/hellinger.hpp"
-#include "posgeom/linalg/operations.hpp"
+#include "posgeom/linalg/blas_threads.hpp"
+#include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
 namespace {
 
-constexpr Index panel_width = 256;
-
-/// The rows of J S that one axis of the Gram matrix has here, a dense panel of columns at a time. Panels are asked for in ascending order:
-/// a cursor a row makes the assembly O(entries) over all of them.
-class CentredPanels {
- public:
-  CentredPanels(const SquareRootDistributions& s, const std::vector<double>& mean, const BlockCyclic& axis) : s_(s), mean_(mean) {
-    for (const BlockCyclic::Run& run : axis.blocks()) {
-      for (Index i = run.global; i < run.global + run.count; ++i) {
-        cursor_.push_back(s.row_begin[static_cast<std::size_t>(i)]);
-        end_.push_back(s.row_end[static_cast<std::size_t>(i)]);
-      }
-    }
-    panel_.resize(cursor_.size() * static_cast<std::size_t>(std::min(panel_width, s.column_count)));
+/// The rows of X that one axis of the Gram matrix has here.
+std::vector<Index> owned(const BlockCyclic& axis) {
+  std::vector<Index> rows;
+  for (const BlockCyclic::Run& run : axis.blocks()) {
+    for (Index i = run.global; i < run.global + run.count; ++i) rows.push_back(i);
   }
+  return rows;
+}
 
-  /// Columns first .. first+width-1, column-major.
-  std::span<const double> next(Index first, Index width) {
-    const std::size_t rows = cursor_.size();
-    for (Index k = 0; k < width; ++k) {
-      std::fill_n(panel_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(k) * rows), rows,
-                  -mean_[static_cast<std::size_t>(first + k)]);
-    }
-    for (std::size_t l = 0; l < rows; ++l) {
-      Index& e = cursor_[l];
-      for (; e < end_[l] && s_.column[static_cast<std::size_t>(e)] < first + width; ++e) {
-        const Index k = s_.column[static_cast<std::size_t>(e)] - first;
-        panel_[l + static_cast<std::size_t>(k) * rows] += s_.value[static_cast<std::size_t>(e)];
-      }
-    }
-    return std::span(panel_).first(rows * static_cast<std::size_t>(width));
+/// This rank's part of the lower triangle of B, by strips of columns that threads take in turn.
+class LowerTriangle {
+ public:
+  LowerTriangle(const SquareRootDistributions& s, DistributedMatrix& gram)
+      : gram_(gram),
+        rows_(owned(gram.row_axis())),
+        columns_(owned(gram.column_axis())),
+        numbering_(centred_columns(s)),
+        x_(centred_rows(s, numbering_, both())),
+        products_(numbering_, x_) {}
+
+  void compute(int threads) {
+    const Index strips = (std::ssize(columns_) + GramProducts::anchors - 1) / GramProducts::anchors;
+    const auto workers = static_cast<std::size_t>(std::clamp<Index>(threads, 1, std::max<Index>(1, strips)));
+    std::vector<GramProducts::Workspace> work(workers, products_.workspace());
+    std::atomic<Index> next = 0;
+    const auto run = [&](GramProducts::Workspace& own) {
+      for (Index strip = next++; strip < strips; strip = next++) compute_strip(own, strip * GramProducts::anchors);
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t t = 1; t < workers; ++t) others.emplace_back([&run, &work, t] { run(work[t]); });
+    run(work.front());
   }
 
  private:
-  const SquareRootDistributions& s_;
-  const std::vector<double>& mean_;
-  std::vector<Index> cursor_;
-  std::vector<Index> end_;
-  std::vector<double> panel_;
+  std::vector<Index> both() const {
+    std::vector<Index> all = rows_;
+    all.insert(all.end(), columns_.begin(), columns_.end());
+    return all;
+  }
+
+  /// Columns first .. first+anchors-1 of the local part, from the diagonal down.
+  void compute_strip(GramProducts::Workspace& work, Index first) {
+    const Index width = std::min(GramProducts::anchors, std::ssize(columns_) - first);
+    const auto anchors = std::span(x_.place).subspan(rows_.size() + static_cast<std::size_t>(first), static_cast<std::size_t>(width));
+    products_.set_anchors(work, anchors);
+    const Index top = std::ranges::lower_bound(rows_, columns_[static_cast<std::size_t>(first)]) - rows_.begin();
+    for (Index begin = top; begin < std::ssize(rows_); begin += GramProducts::most_rows) {
+      const Index count = std::min(GramProducts::most_rows, std::ssize(rows_) - begin);
+      const auto places = std::span(x_.place).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+      products_.multiply(work, places);
+      for (Index c = 0; c < width; ++c) {
+        const double along = x_.along_mean[static_cast<std::size_t>(anchors[static_cast<std::size_t>(c)])];
+        double* column = &gram_.local(begin, first + c);
+        for (Index r = 0; r < count; ++r) {
+          const double means = along + x_.along_mean[static_cast<std::size_t>(places[static_cast<std::size_t>(r)])];
+          column[r] = work.products[static_cast<std::size_t>(r * GramProducts::anchors + c)] - means + x_.mean_squared;
+        }
+      }
+    }
+  }
+
+  DistributedMatrix& gram_;
+  std::vector<Index> rows_;     ///< [local rows]
+  std::vector<Index> columns_;  ///< [local columns]
+  CentredColumns numbering_;
+  CentredRows x_;  ///< of the rows, then of the columns
+  GramProducts products_;
 };
 
 }  // namespace
 
 DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistributions& s, Index block) {
-  DistributedMatrix gram(grid, s.row_count(), s.row_count(), block);
-  if (gram.local_rows() == 0 || gram.local_columns() == 0) return gram;
-  const std::vector<double> mean = column_means(s);
-  CentredPanels rows(s, mean, gram.row_axis());
-  CentredPanels columns(s, mean, gram.column_axis());
-  for (Index first = 0; first < s.column_count; first += panel_width) {
-    const Index width = std::min(panel_width, s.column_count - first);
-    rank_k_update(gram, rows.next(first, width), columns.next(first, width), width);
-  }
+  DistributedMatrix gram = collective(grid.communicator(), "forming the Gram matrix", [&] {
+    DistributedMatrix lower(grid, s.row_count(), s.row_count(), block);
+    if (lower.local_rows() > 0 && lower.local_columns() > 0) LowerTriangle(s, lower).compute(blas_threads());
+    return lower;
+  });
+  mirror_lower_triangle(gram);
   return gram;
 }
 

@@ -5,9 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "geometry/dual.hpp"
+#include "geometry/krylov.hpp"
 #include "geometry/rows.hpp"
+#include "geometry/solver_cost.hpp"
+#include "geometry/spectrum.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
@@ -18,14 +22,58 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
+struct Choice {
+  Solver solver = Solver::pdsyevd;
+  std::string reason;
+  /// Where krylov may fail: who takes over, and after how many steps.
+  Solver dense = Solver::pdsyevd;
+  Index krylov_steps = 0;
+};
+
+/// So many applications of B to a block are given up as no convergence where krylov was asked for by name.
+constexpr Index most_krylov_steps = 1000;
+
+/// The solver with the smallest predicted time.
+Choice fastest(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
+  const Index m = s.row_count();
+  const int ranks = grid.communicator().size();
+  const SolverRates rates{.threads = blas_threads()};
+  const SpectralProblem problem = spectral_problem(s, vectors, ranks);
+  const SolverChoice dense = fastest_solver(m, vectors, options.block, grid.rows(), grid.columns(), rates);
+  if (dense.seconds == 0) return {.solver = dense.solver, .reason = dense.reason};  // its refusal says what would fit
+
+  const double forming = gram_seconds(problem, rates);
+  double shortest = forming + dense.seconds;
+  Choice choice{.solver = dense.solver, .reason = {}, .dense = dense.solver};
+  std::string predicted = fmt::format("{} {:.2g} s ({:.2g} s of it the Gram matrix)", name_of(dense.solver), shortest, forming);
+  if (s.column_count < m && s.column_count <= dual_limit) {
+    const double seconds = dual_seconds(problem, rates);
+    predicted += fmt::format(", dual {:.2g} s", seconds);
+    if (seconds < shortest) {
+      shortest = seconds;
+      choice.solver = Solver::dual;
+    }
+  }
+  if (!options.whole_spectrum && vectors <= m / 4) {
+    const double step = krylov_step_seconds(problem, rates);
+    const double seconds = static_cast<double>(usual_krylov_steps) * step;
+    predicted += fmt::format(", krylov {:.2g} s where the spectrum decays", seconds);
+    if (seconds < shortest) {
+      choice.solver = Solver::krylov;
+      choice.krylov_steps = static_cast<Index>(shortest / step);
+    }
+  }
+  choice.reason = fmt::format("{}: n = {}, {} different tokens, {} vectors, {} ranks: the shortest predicted of {}", name_of(choice.solver),
+                              m, s.column_count, vectors, ranks, predicted);
+  return choice;
+}
+
 /// The solver to use, and why. Throws where the one that was asked for is not there or does not suit.
-SolverChoice chosen_solver(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
+Choice chosen_solver(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
   const Index m = s.row_count();
   switch (options.solver) {
     case Solver::automatic:
-      if (s.column_count < m && s.column_count <= dual_limit)
-        return {Solver::dual, fmt::format("dual: {} different tokens are fewer than {} positions", s.column_count, m)};
-      return fastest_solver(m, vectors, options.block, grid.rows(), grid.columns(), {.threads = blas_threads()});
+      return fastest(grid, s, options, vectors);
     case Solver::dual:
       if (s.column_count > dual_limit) {
         throw Error(fmt::format("--solver dual: the counts hold {} different tokens, it takes at most {}; use --solver pdsyevd",
@@ -34,13 +82,18 @@ SolverChoice chosen_solver(const ProcessGrid& grid, const SquareRootDistribution
       }
       break;
     case Solver::krylov:
-      throw Error(
-          fmt::format("--solver {}: not in this version; use auto, lapack, pdsyevd, pdsyevr, elpa or dual", name_of(options.solver)),
-          ErrorKind::usage);
+      if (vectors > std::max<Index>(1024, m / 4)) {
+        throw Error(
+            fmt::format("--solver krylov: it finds leading eigenpairs, and {} of {} are asked for; give fewer --components or --dims, "
+                        "or use --solver auto or pdsyevd",
+                        vectors, m),
+            ErrorKind::usage);
+      }
+      return {.solver = Solver::krylov, .reason = "krylov: as asked for", .krylov_steps = most_krylov_steps};
     default:
       require_solver_fits({options.solver, vectors}, m, options.block, grid.rows(), grid.columns());
   }
-  return {options.solver, fmt::format("{}: as asked for", name_of(options.solver))};
+  return {.solver = options.solver, .reason = fmt::format("{}: as asked for", name_of(options.solver))};
 }
 
 /// Refuses eigenvalues that cannot be those of a Gram matrix with this trace. `order`: of the matrix that was solved.
@@ -71,10 +124,9 @@ struct Leading {
 Leading solve_dense(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Solver solver, Index components,
                     double trace, double floor) {
   const EighOptions wanted{solver, std::min(components, s.row_count())};
-  const DistributedMatrix gram = collective(grid.communicator(), "forming the Gram matrix", [&] {
-    require_solver_fits(wanted, s.row_count(), options.block, grid.rows(), grid.columns());
-    return hellinger_gram(grid, s, options.block);
-  });
+  collective(grid.communicator(), "forming the Gram matrix",
+             [&] { require_solver_fits(wanted, s.row_count(), options.block, grid.rows(), grid.columns()); });
+  const DistributedMatrix gram = hellinger_gram(grid, s, options.block);
   Eigenpairs pairs = eigh(gram, wanted);
   collective(grid.communicator(), "checking the eigenvalues",
              [&] { check(pairs.values, trace, floor, s.row_count(), name_of(pairs.solver)); });
@@ -108,12 +160,91 @@ Leading solve_dual(const Communicator& comm, const SquareRootDistributions& s, c
   });
   broadcast_resized(comm, pairs.values);
   broadcast_resized(comm, pairs.scaled);
+  broadcast_resized(comm, pairs.residuals);
+  pairs.residuals.resize(std::min(pairs.residuals.size(), static_cast<std::size_t>(components)));
   std::array<double, 2> quality{pairs.residual, pairs.orthogonality};
   broadcast(comm, std::span<double>(quality));
   return {.spectrum = spectrum_of(std::move(pairs.values), trace, options.rank_tolerance, floor),
           .columns = std::move(pairs.scaled),
           .residual = quality[0],
-          .orthogonality = quality[1]};
+          .orthogonality = quality[1],
+          .residuals = std::move(pairs.residuals)};
+}
+
+/// Nothing where krylov did not converge within the steps: `found` then says how far it came.
+std::optional<Leading> solve_krylov(const Communicator& comm, const SquareRootDistributions& s, const MdsOptions& options, Index steps,
+                                    Index components, double trace, double floor, KrylovPairs& found) {
+  const Index m = s.row_count();
+  found = krylov_eigenpairs(comm, s, {.count = std::min(components, m), .floor = floor, .most_steps = steps, .threads = blas_threads()});
+  if (!found.converged) return std::nullopt;
+  Leading leading{.spectrum = leading_spectrum_of(found.values, m, trace, options.rank_tolerance, floor),
+                  .columns = std::move(found.vectors),
+                  .solver = Solver::krylov};
+  collective(comm, "checking the eigenvalues", [&] {
+    const double largest = std::max(found.values.front(), floor);
+    const double sum = std::accumulate(found.values.begin(), found.values.end(), 0.0);
+    if (sum <= trace + 1e-9 * trace + static_cast<double>(m) * floor && found.orthogonality <= 1e-9 &&
+        found.values.back() >= -1e-8 * largest)
+      return;
+    throw Error(
+        fmt::format("--solver krylov gave wrong eigenpairs ({} positions): their sum is {:.17g} of a trace of {:.17g}, the smallest "
+                    "{:.3g}, the departure from orthogonality {:.3g}; nothing is written from them: use another --solver",
+                    m, sum, trace, found.values.back(), found.orthogonality));
+  });
+  const Index above = numerical_rank(found.values, options.rank_tolerance, floor);
+  leading.columns.resize(static_cast<std::size_t>(m * above));
+  double residual = 0;
+  double norm = 0;
+  for (Index j = 0; j < std::ssize(found.values); ++j) {
+    const double value = found.values[static_cast<std::size_t>(j)];
+    residual += std::pow(found.residuals[static_cast<std::size_t>(j)], 2);
+    norm += value * value;
+    for (Index i = 0; j < above && i < m; ++i) leading.columns[static_cast<std::size_t>(i + j * m)] *= std::sqrt(value);
+  }
+  const double unit = static_cast<double>(m) * epsilon;
+  leading.residual = norm > 0 ? std::sqrt(residual / norm) / unit : 0;
+  leading.orthogonality = found.orthogonality / unit;
+  leading.residuals = found.residuals;
+  return leading;
+}
+
+Leading solve(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Choice& choice, Index components,
+              double trace, double floor) {
+  const Communicator& comm = grid.communicator();
+  if (choice.solver == Solver::dual) return solve_dual(comm, s, options, components, trace, floor);
+  if (choice.solver == Solver::krylov) {
+    KrylovPairs found;
+    if (auto leading = solve_krylov(comm, s, options, choice.krylov_steps, components, trace, floor, found)) return std::move(*leading);
+    const std::string progress = fmt::format(
+        "after {} steps the largest residual is {:.2g} lambda_1{}", found.steps, found.worst,
+        found.foretold_steps > found.steps ? fmt::format(", and by its progress {} steps would be needed", found.foretold_steps) : "");
+    if (options.solver == Solver::krylov) {
+      collective(comm, "finding eigenpairs", [&] {
+        throw Error(
+            fmt::format("--solver krylov: {} eigenpairs of {} positions did not converge: {}, expected at most 1e-8 (a flat spectrum "
+                        "does this); use --solver auto or pdsyevr, or other --components",
+                        components, s.row_count(), progress));
+      });
+    }
+    choice.reason = fmt::format("{}: in place of krylov: {}, more than the {} that {} is predicted to take ({})", name_of(choice.dense),
+                                progress, choice.krylov_steps, name_of(choice.dense), choice.reason);
+    choice.solver = choice.dense;
+  }
+  return solve_dense(grid, s, options, choice.solver, components, trace, floor);
+}
+
+/// Among the components, those in a flat bulk.
+void warn_of_bulk(Mds& mds) {
+  const Index known = std::ssize(mds.spectrum.eigenvalues);
+  const auto values =
+      std::span<const double>(mds.spectrum.eigenvalues).first(static_cast<std::size_t>(mds.spectrum.rank < 0 ? known : mds.spectrum.rank));
+  const Index begin = flat_bulk_begin(values);
+  if (begin < 0 || begin >= mds.encoding.stored) return;
+  mds.warnings.push_back(
+      fmt::format("from component {} on the spectrum is a flat bulk (eigenvalues {:.4g}, {:.4g}, {:.4g} ...), such as finite counts alone "
+                  "give: the components inside it are noise unless a noise analysis says otherwise",
+                  begin + 1, values[static_cast<std::size_t>(begin)], values[static_cast<std::size_t>(begin + 1)],
+                  values[static_cast<std::size_t>(begin + 2)]));
 }
 
 /// Equal rows of S have equal rows of the exact solution: give them the same bits, so that their distances are exact zeros and exact ties.
@@ -133,20 +264,21 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   expects(m >= 1 && options.components >= 0, "positions and a number of components");
   const Index components = options.components == 0 ? m : options.components;
   const Communicator& comm = grid.communicator();
-  SolverChoice choice = collective(comm, "choosing a solver", [&] { return chosen_solver(grid, s, options, std::min(components, m)); });
+  Choice choice = collective(comm, "choosing a solver", [&] { return chosen_solver(grid, s, options, std::min(components, m)); });
   // A BLAS may have other threads on other nodes: the root chooses.
   broadcast(comm, std::span(&choice.solver, 1));
+  broadcast(comm, std::span(&choice.dense, 1));
+  broadcast(comm, std::span(&choice.krylov_steps, 1));
   broadcast_resized(comm, choice.reason);
   const double trace = gram_trace(s);
   // Equal rows, centred, leave one rounding an entry: |error|^2 <= m (eps |S_i|)^2. Nothing below it is geometry.
   const double floor = static_cast<double>(m) * 64 * epsilon * epsilon * largest_squared_norm(s);
 
-  Leading leading = choice.solver == Solver::dual ? solve_dual(comm, s, options, components, trace, floor)
-                                                  : solve_dense(grid, s, options, choice.solver, components, trace, floor);
+  Leading leading = solve(grid, s, options, choice, components, trace, floor);
   Mds mds;
   mds.encoding.rows = m;
   mds.encoding.components = components;
-  mds.encoding.stored = std::min(components, leading.spectrum.rank);
+  mds.encoding.stored = std::ssize(leading.columns) / m;
   mds.encoding.values = std::move(leading.columns);
   mds.spectrum = std::move(leading.spectrum);
   mds.solver = name_of(leading.solver);
@@ -158,6 +290,7 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   for (Index j = 0; j < mds.encoding.stored; ++j) {
     fix_sign(std::span(mds.encoding.values).subspan(static_cast<std::size_t>(j * m), static_cast<std::size_t>(m)));
   }
+  warn_of_bulk(mds);
   return mds;
 }
 

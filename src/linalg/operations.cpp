@@ -22,6 +22,20 @@ void rank_k_update(DistributedMatrix& c, std::span<const double> row_panel, std:
   scalapack::dgemm_("N", "T", &m, &n, &k, &one, row_panel.data(), &m, column_panel.data(), &n, &one, c.data().data(), &ldc);
 }
 
+void multiply_local(const LocalShape& shape, const double* a, const double* b, double beta, double* c) {
+  if (shape.m == 0 || shape.n == 0) return;
+  if (shape.k == 0) {
+    for (Index e = 0; e < shape.m * shape.n; ++e) c[e] = beta == 0 ? 0.0 : beta * c[e];
+    return;
+  }
+  const int m = narrow_to_int(shape.m, "the rows of a product");
+  const int n = narrow_to_int(shape.n, "the columns of a product");
+  const int k = narrow_to_int(shape.k, "the inner extent of a product");
+  const double one = 1.0;
+  scalapack::dgemm_(shape.transpose_a ? "T" : "N", shape.transpose_b ? "T" : "N", &m, &n, &k, &one, a, shape.transpose_a ? &k : &m, b,
+                    shape.transpose_b ? &n : &k, &beta, c, &m);
+}
+
 void multiply(const DistributedMatrix& a, const DistributedMatrix& b, DistributedMatrix& c, bool transpose_a) {
   expects((transpose_a ? a.columns() : a.rows()) == c.rows() && (transpose_a ? a.rows() : a.columns()) == b.rows() &&
               b.columns() == c.columns(),

@@ -74,6 +74,7 @@ SolverChoice fastest_solver(Index n, Index vectors, Index block, int grid_rows, 
     if (shortest > 0 && seconds >= shortest) continue;
     shortest = seconds;
     best.solver = solver;
+    best.seconds = seconds;
   }
   const Index wanted = vectors == 0 ? n : vectors;
   best.reason = fmt::format("{}: n = {}, {} vectors, {} ranks: {}", name_of(best.solver), n, wanted, ranks,

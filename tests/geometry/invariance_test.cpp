@@ -35,7 +35,7 @@ TEST_P(Invariance, InTheRankCount) {
     EXPECT_NEAR(mine.spectrum.eigenvalues[k], ours.spectrum.eigenvalues[k],
                 static_cast<double>(n) * std::numeric_limits<double>::epsilon() * mine.spectrum.eigenvalues[0]);
   }
-  if (mine.solver == "dual") {
+  if (mine.solver == "dual" && ours.solver == "dual") {  // on many ranks a dense solver may be faster
     EXPECT_EQ(mine.encoding.values, ours.encoding.values);
   }
   std::vector<double> bits(ours.encoding.values);

@@ -16,6 +16,7 @@ inline std::vector<Solver> dense_solvers() {
 inline std::vector<Solver> all_solvers() {
   std::vector<Solver> solvers = dense_solvers();
   solvers.push_back(Solver::dual);
+  solvers.push_back(Solver::krylov);
   return solvers;
 }
 

@@ -155,8 +155,7 @@ TEST(Mds, DualIsPdsyevd) {
     const SquareRootDistributions s = square_root_distributions(synthetic::drifting_counts(m, vocab_size, 0.7, 21), m, {});
     ASSERT_LT(s.column_count, s.row_count());
     const Mds primal = solve(s, Solver::pdsyevd);
-    const Mds dual = solve(s, Solver::automatic);
-    EXPECT_EQ(dual.solver, "dual");
+    const Mds dual = solve(s, Solver::dual);
     const double lambda = primal.spectrum.eigenvalues[0];
     EXPECT_EQ(primal.spectrum.rank, dual.spectrum.rank);
     for (std::size_t k = 0; k < static_cast<std::size_t>(m); ++k) {
@@ -172,6 +171,8 @@ TEST(Mds, DualIsPdsyevd) {
     EXPECT_LT(dual.residual, 10);
     EXPECT_LT(dual.orthogonality, 20);
   }
+  const Mds few_tokens = solve(square_root_distributions(synthetic::drifting_counts(300, 6, 0.9, 22), 300, {}), Solver::automatic);
+  EXPECT_EQ(few_tokens.solver, "dual");
 }
 
 TEST(Mds, DualKeepsSmallEigenvaluesApart) {

@@ -84,6 +84,7 @@ double predicted_seconds(const EighOptions& options, Index n, int ranks, const S
 /// several ranks all are elpa's (pdsyevd's without it) and few are pdsyevr's.
 struct SolverChoice {
   Solver solver = Solver::pdsyevd;
+  double seconds = 0;  ///< predicted; 0 where none fits
   std::string reason;  ///< "pdsyevr: n = 4096, 64 vectors, 2 ranks: the shortest predicted of pdsyevd 5.7 s, pdsyevr 4.9 s, elpa 5.2 s"
 };
 SolverChoice fastest_solver(Index n, Index vectors, Index block, int grid_rows, int grid_columns, const SolverRates& rates);

@@ -15,6 +15,14 @@ void rank_k_update(DistributedMatrix& c, std::span<const double> row_panel, std:
 /// **Collective.** C = A B (PBLAS pdgemm); shapes and grids must agree. `transpose_a`: C = A' B.
 void multiply(const DistributedMatrix& a, const DistributedMatrix& b, DistributedMatrix& c, bool transpose_a = false);
 
+/// C = op(A) op(B) + beta C for dense column-major arrays of this rank: op(A) is m x k, op(B) k x n; the arrays have no gaps (op(A) = A' is
+/// stored k x m). Not collective.
+struct LocalShape {
+  Index m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+};
+void multiply_local(const LocalShape& shape, const double* a, const double* b, double beta, double* c);
+
 /// **Collective.** sqrt(sum a_ij^2), the same on every rank.
 double frobenius_norm(const DistributedMatrix& a);
 

@@ -1,0 +1,205 @@
+#include "geometry/gram_products.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "posgeom/error.hpp"
+#include "posgeom/simd.hpp"
+
+namespace posgeom {
+namespace {
+
+constexpr Index anchors = GramProducts::anchors;
+constexpr Index lanes = 8;
+constexpr Index vectors = anchors / lanes;
+static_assert(anchors % lanes == 0);
+/// Eight doubles, which the compiler maps to one register or to several.
+using Vector = double __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias));
+
+/// A column is rare where fewer than one row in so many holds it. Measured (one core, AVX-512): a column that c of m rows hold takes
+/// c m / 2 multiplications at 1.2e10 a second by vectors of anchors, and by lists c m / (2 * 48) look-ups of 2 ns and c^2 / 2
+/// multiplications of 1 ns; they meet at c = m / 30, flatly.
+constexpr Index rarity = 40;
+/// Columns of D at a time, and entries of T that a row has in a piece on average: the panel's piece stays in the first-level cache while it
+/// is dense, and chains of roundings stay short.
+constexpr Index dense_depth = 64;
+constexpr Index sparse_depth = 32;
+constexpr Index widest_piece = 1024;
+
+}  // namespace
+
+/// The products of `rows` rows with columns first .. first+count-1 of D. A row at a time, or four, which takes a vector of the panel to
+/// four registers: the sums are the same.
+template <Index together>
+[[gnu::always_inline]] static inline void multiply_rows(const double* panel, const double* const* x, Index count, double* products) {
+  Vector sum[together][vectors] = {};
+  for (Index k = 0; k < count; ++k) {
+    const double* row = panel + k * anchors;
+#pragma GCC unroll 6
+    for (Index v = 0; v < vectors; ++v) {
+      const Vector y = *reinterpret_cast<const Vector*>(row + v * lanes);
+#pragma GCC unroll 4
+      for (Index r = 0; r < together; ++r) sum[r][v] += y * x[r][k];
+    }
+  }
+#pragma GCC unroll 4
+  for (Index r = 0; r < together; ++r) {
+#pragma GCC unroll 6
+    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(products + r * anchors + v * lanes) += sum[r][v];
+  }
+}
+
+template <Index together>
+[[gnu::always_inline]] static inline void multiply_dense_by(const double* panel, const double* dense, Index width, const Index* stored,
+                                                            Index rows, Index first, Index count, double* products) {
+  Index r = 0;
+  const double* x[together];
+  for (; r + together <= rows; r += together) {
+    for (Index t = 0; t < together; ++t) x[t] = dense + stored[r + t] * width + first;
+    multiply_rows<together>(panel + first * anchors, x, count, products + r * anchors);
+  }
+  for (; r < rows; ++r) {
+    x[0] = dense + stored[r] * width + first;
+    multiply_rows<1>(panel + first * anchors, x, count, products + r * anchors);
+  }
+}
+
+POSGEOM_SIMD static void multiply_dense_singly(const double* panel, const double* dense, Index width, const Index* stored, Index rows,
+                                               Index first, Index count, double* products) {
+  multiply_dense_by<1>(panel, dense, width, stored, rows, first, count, products);
+}
+
+#ifdef POSGEOM_SIMD_LEVELS
+/// 24 sums in 32 registers.
+__attribute__((target("arch=x86-64-v4"))) static void multiply_dense_by_four(const double* panel, const double* dense, Index width,
+                                                                             const Index* stored, Index rows, Index first, Index count,
+                                                                             double* products) {
+  multiply_dense_by<4>(panel, dense, width, stored, rows, first, count, products);
+}
+#endif
+
+static void multiply_dense(const double* panel, const double* dense, Index width, const Index* stored, Index rows, Index first, Index count,
+                           double* products) {
+#ifdef POSGEOM_SIMD_LEVELS
+  if (__builtin_cpu_supports("x86-64-v4")) return multiply_dense_by_four(panel, dense, width, stored, rows, first, count, products);
+#endif
+  multiply_dense_singly(panel, dense, width, stored, rows, first, count, products);
+}
+
+/// Adds the products with the columns below `limit` for each row, and moves its cursor there.
+POSGEOM_SIMD static void multiply_sparse(const double* panel, const std::int32_t* column, const double* value, std::int32_t limit,
+                                         const Index* end, Index rows, Index* cursor, double* products) {
+  for (Index r = 0; r < rows; ++r) {
+    Index e = cursor[r];
+    const Index last = end[r];
+    if (e == last || column[e] >= limit) continue;
+    Vector sum[vectors] = {};
+    for (; e < last && column[e] < limit; ++e) {
+      const double* row = panel + column[e] * anchors;
+      const double x = value[e];
+#pragma GCC unroll 6
+      for (Index v = 0; v < vectors; ++v) sum[v] += *reinterpret_cast<const Vector*>(row + v * lanes) * x;
+    }
+    cursor[r] = e;
+    double* total = products + r * anchors;
+#pragma GCC unroll 6
+    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(total + v * lanes) += sum[v];
+  }
+}
+
+GramProducts::GramProducts(const CentredColumns& columns, const CentredRows& x) : x_(&x), dense_count_(columns.dense_count) {
+  const auto rare = std::ranges::partition_point(columns.holders, [&](Index c) { return c * rarity >= columns.rows; });
+  frequent_count_ = std::max(dense_count_, static_cast<Index>(rare - columns.holders.begin()));
+  Index held = 0;
+  Index begin = dense_count_;
+  for (Index k = dense_count_; k < frequent_count_; ++k) {
+    held += columns.holders[static_cast<std::size_t>(k)];
+    if (held < sparse_depth * columns.rows && k + 1 - begin < widest_piece && k + 1 < frequent_count_) continue;
+    pieces_.push_back(static_cast<std::int32_t>(k + 1));
+    begin = k + 1;
+    held = 0;
+  }
+  for (Index p = 0; p < x.stored(); ++p) {
+    const auto first = x.column.begin() + x.begin[static_cast<std::size_t>(p)];
+    const auto last = x.column.begin() + x.begin[static_cast<std::size_t>(p + 1)];
+    rare_begin_.push_back(std::lower_bound(first, last, static_cast<std::int32_t>(frequent_count_)) - x.column.begin());
+  }
+}
+
+GramProducts::Workspace GramProducts::workspace() const {
+  Workspace work;
+  work.panel.assign(static_cast<std::size_t>(frequent_count_ * anchors), 0.0);
+  const Index largest = x_->column.empty() ? 0 : Index{std::ranges::max(x_->column)} + 1;
+  work.list.resize(static_cast<std::size_t>(std::max(largest, frequent_count_) - frequent_count_));
+  std::vector<Index> rare;
+  for (Index p = 0; p < x_->stored(); ++p)
+    rare.push_back(x_->begin[static_cast<std::size_t>(p + 1)] - rare_begin_[static_cast<std::size_t>(p)]);
+  std::ranges::sort(rare, std::greater{});
+  Index most = 0;
+  for (std::size_t k = 0; k < std::min<std::size_t>(anchors, rare.size()); ++k) most += rare[k];
+  work.entries.resize(static_cast<std::size_t>(most));
+  work.lanes.reserve(anchors);
+  work.cursor.resize(2 * most_rows);
+  work.products.resize(most_rows * anchors);
+  return work;
+}
+
+void GramProducts::set_anchors(Workspace& work, std::span<const Index> stored) const {
+  expects(std::ssize(stored) <= anchors, "no more anchors than lanes");
+  const auto each_rare = [this, &work](auto body) {
+    for (std::size_t lane = 0; lane < work.lanes.size(); ++lane) {
+      const auto row = static_cast<std::size_t>(work.lanes[lane]);
+      for (auto e = static_cast<std::size_t>(rare_begin_[row]); e < static_cast<std::size_t>(x_->begin[row + 1]); ++e)
+        body(static_cast<std::uint32_t>(lane), work.list[static_cast<std::size_t>(x_->column[e] - frequent_count_)], x_->value[e]);
+    }
+  };
+  each_rare([](std::uint32_t, Workspace::Range& list, double) { list = {}; });  // of the anchors before
+  work.lanes.assign(stored.begin(), stored.end());
+  std::ranges::fill(work.panel, 0.0);
+  for (std::size_t lane = 0; lane < work.lanes.size(); ++lane) {
+    const auto row = static_cast<std::size_t>(work.lanes[lane]);
+    for (Index k = 0; k < dense_count_; ++k)
+      work.panel[static_cast<std::size_t>(k * anchors) + lane] =
+          x_->dense[row * static_cast<std::size_t>(dense_count_) + static_cast<std::size_t>(k)];
+    for (auto e = static_cast<std::size_t>(x_->begin[row]); e < static_cast<std::size_t>(rare_begin_[row]); ++e)
+      work.panel[static_cast<std::size_t>(x_->column[e] * anchors) + lane] = x_->value[e];
+  }
+  // Lists one after the other: lengths in `end`, then the place of each list at its first entry, which the entries move on to its end.
+  each_rare([](std::uint32_t, Workspace::Range& list, double) { ++list.end; });
+  std::uint32_t size = 0;
+  each_rare([&size](std::uint32_t, Workspace::Range& list, double) {
+    if (list.end == 0) return;  // placed already
+    list.begin = size;
+    size += std::exchange(list.end, 0);
+  });
+  each_rare([](std::uint32_t, Workspace::Range& list, double) { list.end = list.begin; });
+  each_rare([&work](std::uint32_t lane, Workspace::Range& list, double value) { work.entries[list.end++] = {value, lane}; });
+}
+
+void GramProducts::multiply(Workspace& work, std::span<const Index> stored) const {
+  const Index rows = std::ssize(stored);
+  expects(rows <= most_rows, "no more rows than there is room for");
+  std::fill_n(work.products.begin(), rows * anchors, 0.0);
+  for (Index first = 0; first < dense_count_; first += dense_depth) {
+    multiply_dense(work.panel.data(), x_->dense.data(), dense_count_, stored.data(), rows, first,
+                   std::min(dense_depth, dense_count_ - first), work.products.data());
+  }
+  Index* end = work.cursor.data() + most_rows;
+  for (Index r = 0; r < rows; ++r) {
+    const auto row = static_cast<std::size_t>(stored[static_cast<std::size_t>(r)]);
+    work.cursor[static_cast<std::size_t>(r)] = x_->begin[row];
+    end[r] = rare_begin_[row];
+  }
+  for (const std::int32_t limit : pieces_)
+    multiply_sparse(work.panel.data(), x_->column.data(), x_->value.data(), limit, end, rows, work.cursor.data(), work.products.data());
+  for (Index r = 0; r < rows; ++r) {
+    const auto row = static_cast<std::size_t>(stored[static_cast<std::size_t>(r)]);
+    double* total = work.products.data() + r * anchors;
+    for (auto e = static_cast<std::size_t>(rare_begin_[row]); e < static_cast<std::size_t>(x_->begin[row + 1]); ++e) {
+      const Workspace::Range list = work.list[static_cast<std::size_t>(x_->column[e] - frequent_count_)];
+      for (std::uint32_t k = list.begin; k < list.end; ++k) total[work.entries[k].lane] += work.entries[k].value * x_->value[e];
+    }
+  }
+}
+
+}  // namespace posgeom
