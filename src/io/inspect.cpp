@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "io/broadcast.hpp"
 #include "io/count_tables.hpp"
 #include "io/npy.hpp"
 #include "io/posix.hpp"
 #include "io/store_file.hpp"
+#include "io/store_noise.hpp"
 #include "posgeom/io/store.hpp"
 
 namespace posgeom {
@@ -116,6 +118,15 @@ void add_geometry(const StoreReader& reader, InspectLines& lines) {
       {"solver", fmt::format("{}, block size {}, residual {:.2g}, orthogonality {:.2g} (in units of n eps)", reader.text("solver"),
                              reader.integer("block_size"), reader.real("residual"), reader.real("orthogonality"))});
   lines.push_back({"Hellinger matrix", reader.has("/hellinger") ? "stored" : "not stored"});
+  if (!reader.has("/noise")) {
+    lines.push_back({"noise", "not analysed"});
+    return;
+  }
+  const NoiseAnalysis noise = io::read_noise(reader);
+  std::string key = "noise";
+  for (const std::string& sentence : noise_sentences(noise)) lines.push_back({std::exchange(key, ""), sentence});
+  if (!noise.split_eigenvalues.empty()) lines.push_back({"eigenvalues across halves", first_numbers(noise.split_eigenvalues, 8)});
+  if (noise.shuffle) lines.push_back({"eigenvalues, shuffled", first_numbers(noise.shuffled_eigenvalues, 8)});
 }
 
 /// One table over encodings and dimensions: a line for each encoding.

@@ -6,6 +6,7 @@
 #include "io/broadcast.hpp"
 #include "io/dimension_scales.hpp"
 #include "io/store_file.hpp"
+#include "io/store_noise.hpp"
 #include "posgeom/io/store.hpp"
 
 namespace posgeom {
@@ -61,6 +62,7 @@ void lay_out(hid_t h5, const GeometryFile& file, bool hellinger) {
     hdf5::create_dataset(h5, "/hellinger", hdf5::file_type<double>(), square);
     scales.attach("/hellinger", {"/position", "/position"});
   }
+  if (file.noise) io::lay_out_noise(h5, *file.noise, scales);
   scales.write(h5);
 }
 
@@ -128,6 +130,7 @@ GeometryFile read_on_root(const std::string& path) {
   }
   s.eigenvalues = reader.values<double>("/eigenvalues", {-1});
   file.encoding = read_encoding(reader, std::ssize(file.position), s.rank);
+  if (reader.has("/noise")) file.noise = io::read_noise(reader);
   return file;
 }
 
@@ -152,6 +155,13 @@ GeometryFile read_geometry(const Communicator& comm, const std::string& path) {
                     s.dims_95, s.dims_99, e.rows, e.components, e.stored, e.values, file.solver, file.residual, file.orthogonality,
                     file.block_size, file.corpus_violation_rate, file.mean_hellinger, file.sum_hellinger_squared, file.parameters_full,
                     file.parameters_factored, file.unreached);
+  bool has_noise = file.noise.has_value();
+  io::broadcast_value(comm, has_noise);
+  if (has_noise) {
+    if (!file.noise) file.noise.emplace();
+    io::broadcast_noise(comm, *file.noise);
+  }
+  s.complete = s.eigenvalues.size() == file.position.size();
   return file;
 }
 

@@ -36,6 +36,13 @@ bool matches(const std::vector<Index>& found, const std::vector<Index>& wanted) 
   return std::equal(found.begin(), found.end(), wanted.begin(), wanted.end(), [](Index a, Index b) { return b == -1 || a == b; });
 }
 
+/// The object that an attribute belongs to, and the attribute's own name.
+std::pair<std::string, std::string> owner_of(const std::string& attribute) {
+  const std::size_t slash = attribute.find_last_of('/');
+  if (slash == std::string::npos) return {".", attribute};
+  return {attribute.substr(0, slash), attribute.substr(slash + 1)};
+}
+
 }  // namespace
 
 StoreReader::StoreReader(std::string path, std::string_view format) : path_(std::move(path)), format_(format) {
@@ -74,12 +81,16 @@ void StoreReader::refuse(const std::string& text) const {
 }
 
 bool StoreReader::has_attribute(const std::string& name) const {
-  return hdf5::checked(H5Aexists(file_, name.c_str()), "reading", file_, name) > 0;
+  const auto [owner, own_name] = owner_of(name);
+  if (owner != "." && !has(owner)) return false;
+  return hdf5::checked(H5Aexists_by_name(file_, owner.c_str(), own_name.c_str(), H5P_DEFAULT), "reading", file_, name) > 0;
 }
 
 hdf5::Handle StoreReader::attribute(const std::string& name, H5T_class_t type, const char* expected) const {
   if (!has_attribute(name)) refuse(fmt::format("the attribute {} is missing", name));
-  hdf5::Handle attribute(hdf5::checked(H5Aopen(file_, name.c_str(), H5P_DEFAULT), "reading", file_, name), H5Aclose);
+  const auto [owner, own_name] = owner_of(name);
+  hdf5::Handle attribute(
+      hdf5::checked(H5Aopen_by_name(file_, owner.c_str(), own_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "reading", file_, name), H5Aclose);
   const hdf5::Handle stored(hdf5::checked(H5Aget_type(attribute), "reading", file_, name), H5Tclose);
   const hdf5::Handle space(hdf5::checked(H5Aget_space(attribute), "reading", file_, name), H5Sclose);
   const bool scalar = H5Sget_simple_extent_npoints(space) == 1;

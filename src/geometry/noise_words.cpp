@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "posgeom/geometry/noise.hpp"
+
+namespace posgeom {
+namespace {
+
+/// "3 components stand", "1 component stands", "no component stands"
+std::string components_stand(Index count) {
+  if (count == 0) return "no component stands";
+  return fmt::format("{} component{}", count, count == 1 ? " stands" : "s stand");
+}
+
+std::string participants(const NoiseAnalysis& n) {
+  if (n.position.empty()) {
+    return n.rarefied_total == 0
+               ? fmt::format("none of {} positions has tokens in both halves: nothing can be said about sampling noise", n.length)
+               : fmt::format("none of {} positions holds M = {} tokens in both halves: nothing can be said about sampling noise", n.length,
+                             n.rarefied_total);
+  }
+  std::string text = fmt::format("{} of {} positions hold{} at least M = {} tokens in each half and take part", n.position_count(),
+                                 n.length, n.position_count() == 1 ? "s" : "", n.rarefied_total);
+  const Index fewer = n.reached - n.position_count();
+  const Index unreached = n.length - n.reached;
+  if (fewer > 0) text += fmt::format("; {} hold{} fewer", fewer, fewer == 1 ? "s" : "");
+  if (unreached > 0) text += fmt::format("; {} {} not reached", unreached, unreached == 1 ? "is" : "are");
+  return text;
+}
+
+std::string above_noise(const NoiseAnalysis& n) {
+  if (n.position_count() == 1) return "one position alone has no distances: nothing can be said about sampling noise";
+  std::string text = fmt::format("{} above sampling noise (threshold {:.4g}, at most {:g} % false alarms by {} replicates)",
+                                 components_stand(n.signal_rank), n.threshold, 100 * n.alpha, n.null_largest.size());
+  text += n.signal_rank == 0 ? ": the positions are indistinguishable from draws of one common distribution"
+                             : fmt::format(", with a trace of {:.4g}", n.signal_trace);
+  return text;
+}
+
+std::string above_order(const NoiseAnalysis& n) {
+  std::string text = fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} in the shuffled corpus)",
+                                 components_stand(n.signal_rank_order), n.shuffled_split_largest);
+  if (n.signal_rank_order == 0) text += ": the order of the tokens is indistinguishable from shuffled text";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> noise_sentences(const NoiseAnalysis& n) {
+  std::vector<std::string> sentences;
+  if (n.split) {
+    sentences.push_back(participants(n));
+    if (!n.position.empty()) sentences.push_back(above_noise(n));
+    if (n.position_count() > 1 && n.signal_rank_order >= 0) sentences.push_back(above_order(n));
+    if (std::isfinite(n.reliability)) {
+      sentences.push_back(
+          fmt::format("the two halves' distances correlate at {:.4g} ({:.4g} for both together)", n.reliability, n.reliability_of_whole));
+    }
+  }
+  if (n.shuffle) {
+    sentences.push_back(
+        fmt::format("the corpus shuffled within its sequences keeps {:.4g} % of the sum of squared distances: rank {}, trace "
+                    "{:.6g}, {:.4g} % monotonicity violations",
+                    100 * n.shuffled_share, n.shuffled_rank, n.shuffled_trace, 100 * n.shuffled_violation_rate));
+  }
+  return sentences;
+}
+
+}  // namespace posgeom

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/stages.hpp"
+
+namespace posgeom {
+namespace {
+
+/// **Collective.** One table of the length, where it is wanted.
+std::optional<PositionCounts> table_of(const StageContext& context, Index length, CountsTable table, bool wanted) {
+  if (!wanted) return std::nullopt;
+  return read_counts(context.comm, counts_path(context.config), length, table);
+}
+
+const PositionCounts* pointer(const std::optional<PositionCounts>& table) { return table ? &*table : nullptr; }
+
+/// What the options ask for that the counts do not hold is refused before anything is computed.
+void require_counted(const StageContext& context, const CountsSummary& counted, Index length) {
+  const NoiseOptions& noise = context.config.noise;
+  collective(context.comm, "looking for halves and shuffled counts", [&] {
+    const bool shuffled = std::ranges::find(counted.shuffled_lengths, length) != counted.shuffled_lengths.end();
+    const bool halves_missing = noise.split && !counted.split;
+    if (!halves_missing && (!noise.shuffle || shuffled)) return;
+    throw Error(
+        fmt::format("{}: --noise {} needs {} for length {}, which were not counted; run `posgeom count` with the same --noise, or "
+                    "give --noise none",
+                    counts_path(context.config), context.config.values.at("noise").back(),
+                    halves_missing ? "the counts of random halves" : "counts of the shuffled corpus", length));
+  });
+}
+
+}  // namespace
+
+FingerprintLines noise_analysis_lines(const Config& config) {
+  FingerprintLines lines;
+  const NoiseAnalysisOptions& analysis = config.noise_analysis;
+  if (config.noise.split) {
+    lines.push_back(fmt::format("noise.replicates={}", analysis.replicates));
+    lines.push_back(fmt::format("noise.alpha={}", analysis.alpha));
+    lines.push_back(fmt::format("noise.rarefy={}", analysis.rarefy));
+    lines.push_back(fmt::format("noise.split-by={}", config.values.at("split-by").back()));
+  }
+  if (config.noise.split || config.noise.shuffle) lines.push_back(fmt::format("noise.seed={}", config.noise.seed));
+  return lines;
+}
+
+NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block) {
+  const Config& config = context.config;
+  const std::string path = counts_path(config);
+  require_counted(context, read_counts_summary(context.comm, path), length);
+  context.report.begin(fmt::format("noise n={}", length));
+  const PositionCounts corpus = read_counts(context.comm, path, length);
+  const bool both = config.noise.split && config.noise.shuffle;
+  const auto half_a = table_of(context, length, CountsTable::corpus_half_a, config.noise.split);
+  const auto shuffled = table_of(context, length, CountsTable::shuffled, config.noise.shuffle);
+  const auto shuffled_half_a = table_of(context, length, CountsTable::shuffled_half_a, both);
+  NoiseAnalysisOptions options = config.noise_analysis;
+  options.block = block;
+  const NoiseTables tables{&corpus, pointer(half_a), pointer(shuffled), pointer(shuffled_half_a)};
+  NoiseAnalysis analysis = analyse_noise(context.grid, tables, length, config.positions, options, [&](Index done, Index total) {
+    context.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)), "replicates");
+    check_stop(context);
+  });
+  const std::string rank = config.noise.split ? fmt::format("signal rank {}", analysis.signal_rank) : std::string("no halves");
+  const std::string order =
+      analysis.signal_rank_order >= 0 ? fmt::format(", {} above the shuffled corpus", analysis.signal_rank_order) : "";
+  context.report.end(fmt::format("{} of {} reached positions, {} tokens a half; {}{}", analysis.position_count(), analysis.reached,
+                                 analysis.rarefied_total, rank, order));
+  return analysis;
+}
+
+}  // namespace posgeom
