@@ -80,18 +80,18 @@ LagKernel sinusoidal_encoding() {
   return kernel;
 }
 
-LagKernel rope_encoding(double base, Index head_dim) {
+LagKernel rope_encoding(double base, Index head_dim, const RopeScaling& scaling) {
   expects(base > 0 && head_dim >= 1, "a positive base and head dimension");
   LagKernel kernel;
-  kernel.distances = [base, head_dim](Index lags, Index d) {
+  kernel.distances = [base, head_dim, scaling](Index lags, Index d) {
     const Index head = head_at(d, head_dim);
-    return head > 0 ? pair_distances(lags, frequencies(base, head), d / head) : undefined(lags);
+    return head > 0 ? pair_distances(lags, rope_frequencies(base, head, scaling), d / head) : undefined(lags);
   };
-  kernel.coordinates = [base, head_dim](std::span<const std::int32_t> positions, Index d) {
+  kernel.coordinates = [base, head_dim, scaling](std::span<const std::int32_t> positions, Index d) {
     std::vector<double> rows;
     const Index head = head_at(d, head_dim);
     if (head == 0) return rows;
-    const std::vector<double> w = frequencies(base, head);
+    const std::vector<double> w = rope_frequencies(base, head, scaling);
     for (const std::int32_t i : positions) {
       for (Index tile = 0; tile < d / head; ++tile) {
         for (const double frequency : w) {

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include "hdf5/hdf5.hpp"
 #include "io/broadcast.hpp"
 #include "io/npy.hpp"
 #include "io/posix.hpp"
+#include "io/safetensors.hpp"
 
 namespace posgeom {
 namespace {
@@ -40,42 +43,75 @@ FileMatrix read_hdf5(const std::string& path, const std::string& dataset) {
   return matrix;
 }
 
-void expect_finite(const FileMatrix& matrix, const std::string& path) {
+/// Keeps some rows, all of whose entries must be finite.
+FileMatrix selected(FileMatrix matrix, const RowRange& rows, const std::string& path) {
+  expects(rows.begin >= 0 && (rows.end == -1 || rows.end > rows.begin), "rows in order");
+  const Index end = rows.end == -1 ? matrix.rows : rows.end;
+  if (end > matrix.rows || rows.begin > end) {
+    throw Error(fmt::format("reading {}: rows [{}:{}] were asked for, it has {}", path, rows.begin,
+                            rows.end == -1 ? std::string() : std::to_string(end), matrix.rows));
+  }
+  if (end - rows.begin < matrix.rows) {
+    matrix.values.erase(matrix.values.begin() + end * matrix.columns, matrix.values.end());
+    matrix.values.erase(matrix.values.begin(), matrix.values.begin() + rows.begin * matrix.columns);
+    matrix.rows = end - rows.begin;
+  }
   for (std::size_t k = 0; k < matrix.values.size(); ++k) {
     if (std::isfinite(matrix.values[k])) continue;
     const auto place = static_cast<Index>(k);
     throw Error(fmt::format("reading {}: the entry in row {}, column {} (from 0) is {}, expected finite numbers", path,
-                            place / matrix.columns, place % matrix.columns, matrix.values[k]));
+                            rows.begin + place / matrix.columns, place % matrix.columns, matrix.values[k]));
   }
+  return matrix;
 }
 
-FileMatrix read_on_root(const std::string& path, const std::string& dataset) {
-  std::array<char, 2> start{};
+/// Pickles run code when they are read, so PyTorch alone should read them.
+[[noreturn]] void refuse_pickle(const std::string& path, const std::string& found) {
+  throw Error(
+      fmt::format("reading {}: {}, expected .npy, HDF5 or safetensors; convert it: python3 -c \"import torch, numpy; "
+                  "numpy.save('positions.npy', torch.load('{}', map_location='cpu')['TENSOR'].float().numpy())\"",
+                  path, found, path));
+}
+
+/// Files that are known by their beginning or their name and cannot be read here.
+void refuse_others(const std::string& path, const std::array<char, 4>& start) {
+  const auto named = [&](std::initializer_list<const char*> ends) {
+    return std::ranges::any_of(ends, [&](const char* end) { return path.ends_with(end); });
+  };
+  const bool zip = start[0] == 'P' && start[1] == 'K';
+  if (zip && named({".npz"})) {
+    throw Error(
+        fmt::format("reading {}: a zip archive of arrays (.npz), expected .npy, HDF5 or safetensors; convert it: python3 -c "
+                    "\"import numpy; numpy.save('positions.npy', numpy.load('{}')['ARRAY'])\"",
+                    path, path));
+  }
+  if (zip) refuse_pickle(path, "a zip archive, such as a PyTorch checkpoint");
+  const bool pickle = start[0] == '\x80' && start[1] >= 2 && start[1] <= 5;
+  if (pickle || named({".pt", ".pth", ".bin", ".ckpt"})) refuse_pickle(path, "a pickle, such as a PyTorch checkpoint");
+}
+
+FileMatrix read_on_root(const std::string& path, const std::string& dataset, const RowRange& rows) {
+  std::array<char, 4> start{};
   {
     const io::Descriptor file = io::open_for_reading(path);
     io::read_at(file, path, 0, std::span(start).first(std::min(start.size(), static_cast<std::size_t>(io::file_size(file, path)))));
   }
-  FileMatrix matrix;
   if (io::is_npy(path)) {
     if (!dataset.empty()) throw Error(fmt::format("reading {}: a .npy file has no datasets, but `{}` was asked for", path, dataset));
-    matrix = io::read_npy(path);
-  } else if (start == std::array{'P', 'K'}) {
-    throw Error(fmt::format(
-        "reading {}: a zip archive (.npz, or a PyTorch checkpoint), expected .npy or HDF5; save the matrix with numpy.save", path));
-  } else if (const hdf5::Silence silence; H5Fis_hdf5(path.c_str()) > 0) {
-    matrix = read_hdf5(path, dataset.empty() ? "encoding" : dataset);
-  } else {
-    throw Error(fmt::format("reading {}: neither a .npy nor an HDF5 file; save the matrix with numpy.save or h5py", path));
+    return selected(io::read_npy(path), rows, path);
   }
-  expect_finite(matrix, path);
-  return matrix;
+  if (const hdf5::Silence silence; H5Fis_hdf5(path.c_str()) > 0)
+    return selected(read_hdf5(path, dataset.empty() ? "encoding" : dataset), rows, path);
+  if (io::is_safetensors(path)) return selected(io::read_safetensors(path, dataset), rows, path);
+  refuse_others(path, start);
+  throw Error(fmt::format("reading {}: neither a .npy nor an HDF5 nor a safetensors file; save the matrix with numpy.save or h5py", path));
 }
 
 }  // namespace
 
-FileMatrix read_encoding_file(const Communicator& comm, const std::string& path, const std::string& dataset) {
+FileMatrix read_encoding_file(const Communicator& comm, const std::string& path, const std::string& dataset, const RowRange& rows) {
   FileMatrix matrix =
-      collective(comm, "reading the encoding " + path, [&] { return comm.is_root() ? read_on_root(path, dataset) : FileMatrix{}; });
+      collective(comm, "reading the encoding " + path, [&] { return comm.is_root() ? read_on_root(path, dataset, rows) : FileMatrix{}; });
   io::broadcast_all(comm, matrix.rows, matrix.columns, matrix.values);
   return matrix;
 }

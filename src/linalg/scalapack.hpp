@@ -46,6 +46,8 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 // LAPACK
 void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
              int* iwork, const int* liwork, int* info, std::size_t job_length, std::size_t uplo_length);
+void dgesdd_(const char* job, const int* m, const int* n, double* a, const int* lda, double* s, double* u, const int* ldu, double* vt,
+             const int* ldvt, double* work, const int* lwork, int* iwork, int* info, std::size_t job_length);
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work, const int* lwork,
              int* info, std::size_t uplo_length);
 void dsterf_(const int* n, double* d, double* e, int* info);

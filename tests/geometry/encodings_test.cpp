@@ -73,6 +73,128 @@ TEST(Rope, TilesTheHeadDimension) {
   EXPECT_TRUE(std::isnan(rope_encoding(10000, 3).distances(3, 6)[0])) << "an odd head";
 }
 
+RopeScaling scaled(RopeScaling::Kind kind, double factor, Index original_length = 0) { return {kind, factor, original_length}; }
+
+/// |p_i - p_j|^2 of cos/sin pairs that turn at `angles` per position, from the coordinates.
+double pair_distance(const std::vector<double>& angles, double lag) {
+  double sum = 0;
+  for (const double w : angles) sum += std::pow(std::cos(lag * w) - 1, 2) + std::pow(std::sin(lag * w), 2);
+  return std::sqrt(sum);
+}
+
+void expect_rope(double base, Index head, const RopeScaling& scaling, const std::vector<double>& angles) {
+  const std::vector<double> distances = rope_encoding(base, head, scaling).distances(300, head);
+  for (std::size_t lag = 0; lag < 300; lag += 7)
+    EXPECT_NEAR(distances[lag], pair_distance(angles, static_cast<double>(lag)), 1e-11) << name_of(scaling);
+  expect_consistent(rope_encoding(base, head, scaling), 2 * head);
+}
+
+TEST(RopeScaling, LinearDividesThePositions) {
+  for (const double base : {10000.0, 500000.0}) {
+    const std::vector<double> plain = rope_encoding(base, 16).distances(400, 32);
+    const std::vector<double> divided = rope_encoding(base, 16, scaled(RopeScaling::Kind::linear, 4)).distances(400, 32);
+    for (std::size_t lag = 0; lag < 100; ++lag) EXPECT_NEAR(divided[4 * lag], plain[lag], 1e-12);
+  }
+}
+
+TEST(RopeScaling, NtkKeepsTheFirstFrequencyAndDividesTheLast) {
+  const RopeScaling ntk = scaled(RopeScaling::Kind::ntk, 8);
+  for (const Index head : {4, 8, 64, 128}) {
+    const std::vector<double> plain = rope_frequencies(10000, head, {});
+    const std::vector<double> changed = rope_frequencies(10000, head, ntk);
+    EXPECT_EQ(changed.front(), 1.0);
+    EXPECT_NEAR(changed.back(), plain.back() / 8, 1e-14);
+    EXPECT_EQ(changed, rope_frequencies(10000 * std::pow(8.0, static_cast<double>(head) / static_cast<double>(head - 2)), head, {}));
+  }
+  EXPECT_EQ(rope_frequencies(10000, 2, ntk), (std::vector<double>{1}));
+  std::vector<double> angles;
+  for (int k = 0; k < 4; ++k) angles.push_back(1 / std::pow(10000 * std::pow(8, 8.0 / 6), k / 4.0));
+  expect_rope(10000, 8, ntk, angles);
+}
+
+/// Values of the authors' own formula for head 16, base 10000, L = 2048, F = 4: 8 frequencies, the ramp from k = 2 to 6.
+TEST(RopeScaling, YarnIsThatOfItsAuthors) {
+  const RopeScaling yarn = scaled(RopeScaling::Kind::yarn, 4, 2048);
+  // 16 ln(2048 / (64 pi)) / (2 ln 10000) = 2.0156, 16 ln(2048 / (2 pi)) / (2 ln 10000) = 5.0259
+  const std::vector<double> ramp{0, 0, 0, 0.25, 0.5, 0.75, 1, 1};
+  std::vector<double> angles;
+  for (std::size_t k = 0; k < 8; ++k) {
+    const double w = 1 / std::pow(10000.0, static_cast<double>(k) / 8);
+    angles.push_back(w / 4 * ramp[k] + w * (1 - ramp[k]));
+  }
+  const std::vector<double> found = rope_frequencies(10000, 16, yarn);
+  for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(found[k], angles[k], 1e-15) << k;
+  expect_rope(10000, 16, yarn, angles);
+  // Llama 2 extended 16 times: head 128, L = 4096: the ramp from 20 to 46.
+  const std::vector<double> llama = rope_frequencies(10000, 128, scaled(RopeScaling::Kind::yarn, 16, 4096));
+  const std::vector<double> plain = rope_frequencies(10000, 128, {});
+  EXPECT_EQ(llama[20], plain[20]);
+  EXPECT_NEAR(llama[33] / plain[33], 0.5 + 0.5 / 16, 1e-14);
+  EXPECT_LT(llama[21], plain[21]);
+  EXPECT_GT(llama[45], plain[45] / 16);
+  EXPECT_NEAR(llama[46], plain[46] / 16, 1e-18);
+  // A context so short that no wave turns even once within it: all are divided.
+  const std::vector<double> all = rope_frequencies(10000, 8, scaled(RopeScaling::Kind::yarn, 2, 3));
+  EXPECT_NEAR(all[1], 0.5 * rope_frequencies(10000, 8, {})[1], 1e-15);
+}
+
+TEST(RopeScaling, AFactorOfOneChangesNothing) {
+  const std::vector<double> plain = rope_frequencies(500000, 64, {});
+  for (const auto kind : {RopeScaling::Kind::linear, RopeScaling::Kind::ntk, RopeScaling::Kind::yarn}) {
+    const std::vector<double> found = rope_frequencies(500000, 64, scaled(kind, 1, 2048));
+    for (std::size_t k = 0; k < plain.size(); ++k) EXPECT_NEAR(found[k], plain[k], 1e-15 * plain[k]);
+  }
+  EXPECT_NEAR(plain.back(), std::pow(500000.0, -62.0 / 64), 1e-18);
+  EXPECT_EQ(name_of(scaled(RopeScaling::Kind::linear, 2.5)), "linear:2.5");
+  EXPECT_EQ(name_of(RopeScaling{}), "none");
+}
+
+/// The first lag of each bucket, from n^2 >= 64 2^t in integers.
+TEST(T5, BucketsOfLags) {
+  const std::vector<double> distances = t5_encoding().distances(1000, 5);
+  for (Index lag = 0; lag < 1000; ++lag) {
+    Index bucket = lag;
+    if (lag >= 8) {
+      for (bucket = 8; bucket < 15 && lag * lag >= Index{128} << (bucket - 8);) ++bucket;
+    }
+    EXPECT_DOUBLE_EQ(distances[static_cast<std::size_t>(lag)], static_cast<double>(bucket) / 15) << lag;
+  }
+  EXPECT_DOUBLE_EQ(distances[7] * 15, 7);
+  EXPECT_DOUBLE_EQ(distances[11] * 15, 8);
+  EXPECT_DOUBLE_EQ(distances[12] * 15, 9);
+  EXPECT_DOUBLE_EQ(distances[16] * 15, 10);
+  EXPECT_DOUBLE_EQ(distances[127] * 15, 15);
+  EXPECT_DOUBLE_EQ(distances[999], 1);
+}
+
+/// |f(i) - f(j)| of features whose products are a kernel k: k_ii + k_jj - 2 k_ij, for the kernel made positive by a constant.
+TEST(Kerple, DistancesAreThoseOfTheKernelsFeatures) {
+  constexpr double constant = 1000;
+  const auto check = [&](const LagKernel& kernel, auto bias) {
+    EXPECT_TRUE(kernel.same_at_every_d);
+    EXPECT_TRUE(kernel.coordinates(first_positions(3), 4).empty());
+    const std::vector<double> distances = kernel.distances(200, 1);
+    for (std::size_t lag = 0; lag < 200; ++lag) {
+      const double squared = 2 * (constant + bias(0.0)) - 2 * (constant + bias(static_cast<double>(lag)));
+      EXPECT_NEAR(distances[lag] * distances[lag], squared, 1e-10);
+    }
+  };
+  check(kerple_log_encoding(), [](double lag) { return -std::log(1 + lag); });
+  check(kerple_log_encoding(0.5, 3), [](double lag) { return -0.5 * std::log(1 + 3 * lag); });
+  check(kerple_power_encoding(), [](double lag) { return -lag; });
+  check(kerple_power_encoding(2, 0.7), [](double lag) { return -2 * std::pow(lag, 0.7); });
+}
+
+TEST(Fire, IsTheInputOfItsNetwork) {
+  const LagKernel kernel = fire_encoding(512);
+  EXPECT_TRUE(kernel.same_at_every_d);
+  const std::vector<double> distances = kernel.distances(512, 3);
+  EXPECT_EQ(distances[0], 0);
+  for (const std::size_t lag : {1U, 10U, 100U, 511U})
+    EXPECT_NEAR(distances[lag], std::log(1 + 0.1 * static_cast<double>(lag)) / std::log(1 + 0.1 * 512), 1e-14);
+  EXPECT_LT(distances[511], 1);
+}
+
 TEST(Alibi, SlopesArePowersOfTwo) {
   const LagKernel kernel = alibi_encoding(8, 16);
   EXPECT_TRUE(kernel.same_at_every_d);

@@ -227,16 +227,53 @@ TEST(Hdf5, OtherTypesDimensionsAndNames) {
   expect_error([&] { read_encoding_file(world(), path, "weights"); }, {"p.h5", "weights"});
 }
 
+TEST(Rows, AreThoseAskedFor) {
+  const Scratch scratch;
+  const std::string path = scratch.path("p.npy");
+  put_bytes(path, npy("<f8", "(3, 2)", matrix_data(8, false, false)));
+  put_hdf5(scratch.path("p.h5"), "encoding", H5T_IEEE_F64LE, {3, 2});
+  for (const std::string& file : {path, scratch.path("p.h5")}) {
+    for (const RowRange rows :
+         {RowRange{1, 3}, RowRange{1, -1}, RowRange{0, 2}, RowRange{2, 3}, RowRange{0, -1}, RowRange{0, 3}, RowRange{3, -1}}) {
+      const FileMatrix matrix = read_encoding_file(world(), file, "", rows);
+      EXPECT_EQ(matrix.rows, (rows.end == -1 ? 3 : rows.end) - rows.begin);
+      ASSERT_EQ(std::ssize(matrix.values), 2 * matrix.rows);
+      for (Index k = 0; k < 2 * matrix.rows; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], entry(rows.begin + k / 2, k % 2));
+    }
+    expect_error([&] { read_encoding_file(world(), file, "", {1, 4}); }, {file, "rows [1:4] were asked for", "it has 3"});
+    expect_error([&] { read_encoding_file(world(), file, "", {4, -1}); }, {file, "rows [4:] were asked for", "it has 3"});
+  }
+}
+
+TEST(Rows, OthersMayHoldAnything) {
+  const Scratch scratch;
+  const std::string path = scratch.path("p.npy");
+  std::string data = matrix_data(8, false, false);
+  data.replace(0, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()), 8, false));
+  data.replace(8 * 5, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()), 8, false));
+  put_bytes(path, npy("<f8", "(3, 2)", data));
+  EXPECT_EQ(read_encoding_file(world(), path, "", {1, 2}).values, (std::vector<double>{entry(1, 0), entry(1, 1)}));
+  expect_error([&] { read_encoding_file(world(), path, "", {1, 3}); }, {"p.npy", "row 2, column 1", "inf"});
+}
+
 TEST(OtherFiles, AreRefusedByName) {
   const Scratch scratch;
   expect_refused(scratch.path("none.npy"), {"none.npy", "No such file or directory"});
   expect_refused(scratch.path("."), {"a folder, expected a file"});
   put_bytes(scratch.path("empty"), "");
-  expect_refused(scratch.path("empty"), {"empty", "neither a .npy nor an HDF5 file"});
+  expect_refused(scratch.path("empty"), {"empty", "neither a .npy nor an HDF5 nor a safetensors file"});
   put_bytes(scratch.path("text"), "1 2 3\n4 5 6\n");
-  expect_refused(scratch.path("text"), {"text", "neither a .npy nor an HDF5 file"});
+  expect_refused(scratch.path("text"), {"text", "neither a .npy nor an HDF5 nor a safetensors file"});
   put_bytes(scratch.path("p.npz"), std::string("PK\x03\x04") + std::string(30, '\0'));
-  expect_refused(scratch.path("p.npz"), {"p.npz", "zip archive", "numpy.save"});
+  expect_refused(scratch.path("p.npz"), {"p.npz", "zip archive", "numpy.save", "numpy.load"});
+  for (const char* name : {"m.pt", "m.pth", "pytorch_model.bin", "last.ckpt", "unknown"}) {
+    for (const std::string start : {"PK\x03\x04", "\x80\x02}q", "\x80\x04\x95"}) {
+      put_bytes(scratch.path(name), start + std::string(30, '\0'));
+      expect_refused(scratch.path(name), {name, "PyTorch", "torch.load('" + scratch.path(name) + "'", "numpy.save", "safetensors"});
+    }
+  }
+  put_bytes(scratch.path("renamed.pt"), npy("<f8", "(3, 2)", matrix_data(8, false, false)));
+  expect_matrix(scratch.path("renamed.pt"));
   put_bytes(scratch.path("p.npy"), npy("<f8", "(3, 2)", matrix_data(8, false, false)));
   expect_error([&] { read_encoding_file(world(), scratch.path("p.npy"), "encoding"); }, {"p.npy", "no datasets"});
 }

@@ -14,9 +14,17 @@ struct FileMatrix {
   std::vector<double> values;
 };
 
-/// **Collective.** A 2-D matrix of floats (16, 32 or 64 bits) from PATH.npy (format versions 1-3, C or Fortran order, either byte order) or
-/// an HDF5 file, where `dataset` names the dataset ("encoding" where empty). Throws the same Error on every rank: missing, truncated, other
-/// dimensions or types (named), non-finite entries (named by row and column).
-FileMatrix read_encoding_file(const Communicator& comm, const std::string& path, const std::string& dataset);
+/// Some rows of a file's matrix: begin .. end-1, or all from `begin` on.
+struct RowRange {
+  Index begin = 0;
+  Index end = -1;  ///< -1: the last one too
+};
+
+/// **Collective.** A 2-D matrix of floats from PATH: .npy (16, 32 or 64 bits; format versions 1-3, C or Fortran order, either byte order);
+/// HDF5 (the same widths), where `dataset` names the dataset ("encoding" where empty); or safetensors (F64, F32, F16, BF16), where it names
+/// the tensor (where empty: the only one that is 2-D). Only `rows` of it are kept. Throws the same Error on every rank: missing, truncated,
+/// other dimensions or types (named), a header that contradicts itself or its file, several tensors that could be meant (listed), fewer
+/// rows than asked for, non-finite entries (named by row and column of the file); for PyTorch's files with the line that converts them.
+FileMatrix read_encoding_file(const Communicator& comm, const std::string& path, const std::string& dataset, const RowRange& rows = {});
 
 }  // namespace posgeom
