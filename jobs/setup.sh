@@ -9,7 +9,7 @@ build=(build-essential cmake ninja-build pkg-config xz-utils
   openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libhdf5-openmpi-dev
   libopenblas-dev libblis-pthread-dev libelpa-dev libboost-program-options-dev
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev libsimdjson-dev libsentencepiece-dev)
-tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece)
+tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece slurmctld slurmd slurm-client munge)
 
 wanted=("${build[@]}")
 for argument in "$@"; do
@@ -57,6 +57,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing ${missing[*]}" >&2
 # A machine that has just started may still be installing its own updates: wait for them.
-get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+# RUNLEVEL: without systemd, in a container say, services are not started as they are installed; the tests start daemons of their own.
+get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o DPkg::Lock::Timeout=300)
 "${get[@]}" update >&2
 "${get[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
