@@ -77,6 +77,8 @@ void tokenize_command(const Invocation& invocation) {
   with_stages(invocation, tokenize);
 }
 
+void synth_command(const Invocation& invocation) { with_stages(invocation, synth); }
+
 void plan_command(const Invocation& invocation) {
   no_files(invocation);
   need_lengths(invocation);
@@ -109,11 +111,12 @@ const std::vector<Command>& commands() {
       {"count", "corpus -> OUT/counts.h5", {"corpus", "sequences", "noise", "geometry", "output"}, count_command},
       {"embed",
        "OUT/counts.h5 -> OUT/geometry-<n>.h5 for every length n",
-       {"sequences", "positions", "geometry", "stress", "output"},
+       {"sequences", "positions", "noise", "geometry", "stress", "output"},
        embed_command},
       {"stress", "counts and geometry -> OUT/stress-<n>.h5", {"sequences", "positions", "stress", "noise", "output"}, stress_command},
       {"collect", "all stress files of OUT -> OUT/sweep.h5 and OUT/sweep.csv", {"sequences", "output"}, collect_command},
       {"tokenize", "text -> a token file in OUT, so that text is tokenised once", {"corpus", "tokenize", "output"}, tokenize_command},
+      {"synth", "a synthetic corpus with known truth: a token file and truth.h5 in OUT", {"synth", "tokenize", "output"}, synth_command},
       {"plan",
        "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
        {"corpus", "sequences", "noise", "geometry", "stress", "plan"},

@@ -19,6 +19,7 @@ inline constexpr std::string_view checkpoint_format = "posgeom count checkpoint"
 inline constexpr std::string_view geometry_format = "posgeom-geometry";
 inline constexpr std::string_view stress_format = "posgeom-stress";
 inline constexpr std::string_view sweep_format = "posgeom-sweep";
+inline constexpr std::string_view truth_format = "posgeom-truth";
 /// The command that writes files of a format, for messages: "`posgeom count`"; "posgeom" for others.
 std::string_view writer_of(std::string_view format);
 
@@ -42,6 +43,7 @@ class StoreReader {
   const std::string& path() const { return path_; }
   const std::string& format() const { return format_; }
   bool has(const std::string& name) const { return hdf5::exists(file_, name); }
+  /// Attributes of / by their names, those of a group as "/group/name".
   bool has_attribute(const std::string& name) const;
   std::string text(const std::string& attribute) const;
   Index integer(const std::string& attribute) const;

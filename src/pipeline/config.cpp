@@ -56,6 +56,32 @@ void split_option(const Values& values, NoiseOptions& noise, CorpusOptions& corp
   }
 }
 
+NoiseAnalysisOptions noise_analysis_options(const Values& values, std::uint64_t seed) {
+  NoiseAnalysisOptions analysis;
+  analysis.replicates = values.integer("replicates", 1, 1000000);
+  analysis.alpha = values.positive("alpha");
+  analysis.rarefy = values.text("rarefy") == "auto" ? 0 : values.integer("rarefy", 1);
+  analysis.seed = seed;
+  threshold_rank(analysis.replicates, analysis.alpha);  // refuses too few
+  return analysis;
+}
+
+SynthOptions synth_options(const Values& values, std::uint64_t seed) {
+  SynthOptions synth;
+  SyntheticOptions& corpus = synth.corpus;
+  corpus.kind = synthetic_kind_named(values.text("synth-kind"));
+  corpus.positions = values.integer("synth-positions", 1, std::numeric_limits<std::int32_t>::max());
+  corpus.vocab_size = values.integer("synth-vocab", 1, std::numeric_limits<std::int32_t>::max());
+  corpus.components = values.integer("synth-components", 1, 100000);
+  corpus.lengths = document_lengths_named(values.text("synth-lengths"));
+  corpus.zipf = values.positive("synth-zipf");
+  corpus.seed = seed;
+  if (values.text("synth-overlap") != "0") corpus.overlap = values.positive("synth-overlap");
+  if (!(corpus.overlap < 1)) refuse("synth-overlap", values.text("synth-overlap"), "a share in [0, 1)");
+  synth.documents = values.integer("synth-documents", 1);
+  return synth;
+}
+
 NoiseOptions noise_options(const Values& values, CorpusOptions& corpus, std::uint64_t seed) {
   NoiseOptions noise;
   const std::string text = values.text("noise");
@@ -120,6 +146,7 @@ Config config_from(const OptionValues& all) {
   if (config.drop_last_block && config.sequences != Sequences::packed)
     refuse("last-block", last_block, "keep, where --sequences is not packed: only packed sequences have blocks");
   config.noise = noise_options(values, config.corpus, config.seed);
+  config.noise_analysis = noise_analysis_options(values, config.seed);
   if (!values.text("lengths").empty()) config.lengths = values.integers<Index>("lengths");
   config.positions.unreached = unreached_named(values.text("unreached"));
   config.positions.min_count = values.integer("min-count", 1);
@@ -131,6 +158,8 @@ Config config_from(const OptionValues& all) {
   config.output = output_options(values);
   config.tokenize = tokenize_options(values);
   config.plan_ranks = static_cast<int>(values.integer("ranks", 0, 1 << 24));
+  config.calibrate = values.flag("calibrate");
+  config.synth = synth_options(values, config.seed);
   return config;
 }
 

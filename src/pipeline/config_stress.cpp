@@ -8,45 +8,6 @@
 #include "posgeom/error.hpp"
 
 namespace posgeom {
-namespace {
-
-bool is_encoding_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-  });
-}
-
-EncodingSpec encoding_spec(const std::string& text) {
-  constexpr std::string_view known[] = {"mds", "sinusoidal", "rope", "alibi", "linear", "random"};
-  if (std::find(std::begin(known), std::end(known), text) != std::end(known)) return {text, "", ""};
-  EncodingSpec spec;
-  std::string source = text;
-  if (const std::size_t equals = text.find("=file:"); equals != std::string::npos) {
-    spec.name = text.substr(0, equals);
-    source = text.substr(equals + 1);
-  }
-  if (source.rfind("file:", 0) != 0) {
-    refuse("encodings", text, "mds, sinusoidal, rope, alibi, linear, random or [NAME=]file:PATH[:DATASET]");
-  }
-  spec.path = source.substr(5);
-  if (const std::size_t colon = spec.path.rfind(':'); colon != std::string::npos) {
-    spec.dataset = spec.path.substr(colon + 1);
-    spec.path.resize(colon);
-  }
-  if (spec.path.empty()) refuse("encodings", text, "a path after file:");
-  if (spec.name.empty()) {
-    spec.name = spec.path.substr(spec.path.find_last_of('/') + 1);
-    if (const std::size_t dot = spec.name.rfind('.'); dot != std::string::npos && dot > 0) spec.name.resize(dot);
-  }
-  if (!is_encoding_name(spec.name)) refuse("encodings", spec.name, "a name of letters, digits, '_', '.' and '-' (write NAME=file:PATH)");
-  if (std::find(std::begin(known), std::end(known), spec.name) != std::end(known)) {
-    refuse("encodings", spec.name, "a name that posgeom's own encodings do not have (write NAME=file:PATH)");
-  }
-  return spec;
-}
-
-}  // namespace
-
 StressOptions stress_options(const Values& values, std::uint64_t seed) {
   StressOptions stress;
   const std::string dims = values.text("dims");
@@ -66,6 +27,9 @@ StressOptions stress_options(const Values& values, std::uint64_t seed) {
   stress.encoding.rope_base = values.positive("rope-base");
   stress.encoding.rope_head_dim = values.integer("rope-head-dim", 2);
   if (stress.encoding.rope_head_dim % 2 != 0) refuse("rope-head-dim", values.text("rope-head-dim"), "an even number");
+  stress.encoding.rope_scaling = rope_scaling(values);
+  stress.smacof_iterations = values.integer("smacof-iterations", 1);
+  stress.smacof_tolerance = values.positive("smacof-tolerance");
   stress.encoding.alibi_heads = values.integer("alibi-heads", 1);
   stress.encoding.random_kind = random_kind_named(values.text("random-kind"));
   stress.encoding.seed = seed;
@@ -83,6 +47,9 @@ GeometryOptions geometry_options(const Values& values, const StressOptions& stre
   } else if (components != "all") {
     geometry.components = values.integer("components", 1);
   }
+  const std::string spectrum = values.text("spectrum");
+  if (spectrum != "whole" && spectrum != "leading") refuse("spectrum", spectrum, "whole or leading");
+  geometry.leading_only = spectrum == "leading";
   geometry.block_size = values.integer("block-size", 1, 4096);
   if (values.text("threads") != "auto") geometry.threads = static_cast<int>(values.integer("threads", 1, 4096));
   if (const std::string grid = values.text("grid"); grid != "auto") {

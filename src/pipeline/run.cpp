@@ -63,4 +63,6 @@ void collect(const StageContext& context) { collect_stage(context); }
 
 void tokenize(const StageContext& context) { tokenize_stage(context); }
 
+void synth(const StageContext& context) { synth_stage(context); }
+
 }  // namespace posgeom

@@ -1,77 +1,21 @@
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 
-#include "posgeom/io/encoding_file.hpp"
+#include "pipeline/stress_encodings.hpp"
 #include "posgeom/mpi/collective.hpp"
-#include "posgeom/pipeline/stages.hpp"
 
 namespace posgeom {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-/// The encodings that the configuration asks for, made for the positions of `s`, and a fingerprint line for each that comes from a file.
-struct Encodings {
-  std::vector<NamedEncoding> named;
-  FingerprintLines file_lines;
-};
-
-/// **Collective.** The matrix of a file encoding; errors name the encoding.
-FileMatrix read_matrix(const StageContext& context, const EncodingSpec& spec) {
-  try {
-    return read_encoding_file(context.comm, spec.path, spec.dataset);
-  } catch (const CollectiveError& error) {
-    throw CollectiveError(fmt::format("option --encodings, {}: {}", spec.name, error.what()), error.kind(), error.rank());
-  }
-}
-
-Encodings make_encodings(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& geometry, Index widest) {
-  const StressOptions& stress = context.config.stress;
-  Encodings encodings;
-  for (const EncodingSpec& spec : stress.encodings) {
-    NamedEncoding encoding{spec.name, {}};
-    if (!spec.path.empty()) {
-      const FileMatrix matrix = read_matrix(context, spec);
-      encodings.file_lines.push_back(
-          fmt::format("encoding.{}={:016x}", spec.name, XXH3_64bits(matrix.values.data(), matrix.values.size() * sizeof(double))));
-      encoding.form = collective(context.comm, "reading an encoding",
-                                 [&] { return file_encoding(spec.path, matrix.values, matrix.rows, matrix.columns, s.position); });
-    } else if (spec.name == "mds") {
-      encoding.form = mds_encoding(geometry.encoding, geometry.spectrum.rank);
-    } else if (spec.name == "sinusoidal") {
-      encoding.form = sinusoidal_encoding();
-    } else if (spec.name == "rope") {
-      encoding.form = rope_encoding(stress.encoding.rope_base, stress.encoding.rope_head_dim);
-    } else if (spec.name == "alibi") {
-      encoding.form = alibi_encoding(stress.encoding.alibi_heads, s.length);
-    } else if (spec.name == "linear") {
-      encoding.form = linear_encoding(s.length);
-    } else {
-      expects(spec.name == "random", "an encoding that config_from() knows");
-      encoding.form = random_encoding(stress.encoding.random_kind, stress.encoding.seed, s.position, widest);
-    }
-    encodings.named.push_back(std::move(encoding));
-  }
-  return encodings;
-}
-
-FingerprintLines stress_lines(const Config& config, const std::string& corpus_fingerprint, Index length,
-                              const FingerprintLines& file_lines) {
-  FingerprintLines lines = geometry_lines(config, corpus_fingerprint, length);
-  const EncodingOptions& encoding = config.stress.encoding;
-  lines.push_back(fmt::format("rope-base={}", encoding.rope_base));
-  lines.push_back(fmt::format("rope-head-dim={}", encoding.rope_head_dim));
-  lines.push_back(fmt::format("alibi-heads={}", encoding.alibi_heads));
-  lines.push_back(fmt::format("random-kind={}", name_of(encoding.random_kind)));
-  lines.push_back(fmt::format("seed={}", encoding.seed));
-  lines.insert(lines.end(), file_lines.begin(), file_lines.end());
-  return lines;
-}
 
 /// H's own numbers, from the geometry file that holds them.
 HellingerSummary summary_of(const GeometryFile& geometry) {
@@ -88,12 +32,12 @@ HellingerSummary summary_of(const GeometryFile& geometry) {
 }
 
 /// A table for the union of the names and dimensions of `there` and of this run; every cell NaN but those of `there`.
-StressTable widened(const StressTable& there, const std::vector<std::int32_t>& dims, const std::vector<NamedEncoding>& encodings) {
+StressTable widened(const StressTable& there, const std::vector<std::int32_t>& dims, const std::vector<std::string>& names) {
   StressTable table;
   std::set<std::int32_t> all(dims.begin(), dims.end());
   all.insert(there.dimensions.begin(), there.dimensions.end());
   table.dimensions.assign(all.begin(), all.end());
-  for (const NamedEncoding& encoding : encodings) table.encoding_names.push_back(encoding.name);
+  table.encoding_names = names;
   for (const std::string& name : there.encoding_names) {
     if (std::find(table.encoding_names.begin(), table.encoding_names.end(), name) == table.encoding_names.end())
       table.encoding_names.push_back(name);
@@ -116,17 +60,21 @@ StressTable widened(const StressTable& there, const std::vector<std::int32_t>& d
   return table;
 }
 
-/// Each encoding's dimensions that `table` has no number for. A cell that is undefined has none and costs nothing to find undefined again.
+/// The dimensions that `table` has no number for. A cell that is undefined has none and costs nothing to find undefined again.
+std::vector<std::int32_t> missing_dimensions(const StressTable& table, const std::string& name) {
+  const Index row = std::ranges::find(table.encoding_names, name) - table.encoding_names.begin();
+  std::vector<std::int32_t> missing;
+  for (std::size_t d = 0; d < table.dimensions.size(); ++d) {
+    if (std::isnan(table.raw[static_cast<std::size_t>(table.index(row, static_cast<Index>(d)))])) missing.push_back(table.dimensions[d]);
+  }
+  return missing;
+}
+
 std::vector<StressRequest> missing_cells(const StressTable& table, const std::vector<NamedEncoding>& encodings) {
   std::vector<StressRequest> requests;
-  for (std::size_t e = 0; e < encodings.size(); ++e) {
-    StressRequest request{encodings[e], {}};
-    for (std::size_t d = 0; d < table.dimensions.size(); ++d) {
-      if (std::isnan(table.raw[static_cast<std::size_t>(table.index(static_cast<Index>(e), static_cast<Index>(d)))])) {
-        request.dimensions.push_back(table.dimensions[d]);
-      }
-    }
-    if (!request.dimensions.empty()) requests.push_back(std::move(request));
+  for (const NamedEncoding& encoding : encodings) {
+    std::vector<std::int32_t> dimensions = missing_dimensions(table, encoding.name);
+    if (!dimensions.empty()) requests.push_back({encoding, std::move(dimensions)});
   }
   return requests;
 }
@@ -144,101 +92,167 @@ void insert(StressTable& table, const StressRequest& request, const StressColumn
   }
 }
 
-/// p_i of one encoding at dimension d, row-major; empty where it is undefined there.
-std::vector<double> coordinates_at(const NamedEncoding& encoding, const SquareRootDistributions& s, Index d) {
-  if (const auto* kernel = std::get_if<LagKernel>(&encoding.form)) return kernel->coordinates(s.position, d);
-  const auto& matrix = std::get<Coordinates>(encoding.form);
-  if (d > matrix.columns && !matrix.zero_beyond) return {};
-  std::vector<double> values(static_cast<std::size_t>(matrix.rows * d), 0.0);
-  for (Index j = 0; j < std::min(d, matrix.stored); ++j) {
-    for (Index i = 0; i < matrix.rows; ++i)
-      values[static_cast<std::size_t>(i * d + j)] = matrix.values[static_cast<std::size_t>(i + j * matrix.rows)];
-  }
-  return values;
+/// Above so many positions an encoding is scored after the other, and what is finished can be kept in between.
+constexpr Index positions_at_once = 2048;
+
+/// Where the cells of a stress stage are kept that did not come to its end.
+std::string unfinished_path(const Config& config, Index length) {
+  const std::string path = stress_path(config, length);
+  return path.substr(0, path.size() - std::string_view(".h5").size()) + "-unfinished.h5";
 }
 
-std::vector<StoredEncoding> encodings_to_store(const StressTable& table, const std::vector<NamedEncoding>& encodings,
-                                               const SquareRootDistributions& s) {
-  std::vector<StoredEncoding> stored;
-  for (const NamedEncoding& encoding : encodings) {
-    for (const std::int32_t d : table.dimensions) {
-      std::vector<double> values = coordinates_at(encoding, s, d);
-      if (values.empty()) continue;
-      const Index columns = std::ssize(values) / s.row_count();
-      stored.push_back({encoding.name, d, s.row_count(), columns, std::move(values)});
-    }
+/// What was scored before this run: a finished file, or a newer one that did not come to its end.
+struct Before {
+  std::string path;
+  StressTable table;
+  FingerprintLines lines;
+  bool finished = true;
+};
+
+Before read_before(const StageContext& context, Index length, const FingerprintLines& own_lines) {
+  const Config& config = context.config;
+  Before before{.path = stress_path(config, length), .table = {}, .lines = {}};
+  const std::string unfinished = unfinished_path(config, length);
+  if (is_reusable(context.comm, unfinished, own_lines, config.output.force, true)) {
+    before.path = unfinished;
+    before.finished = false;
+  } else if (!is_reusable(context.comm, before.path, own_lines, config.output.force, config.output.resume)) {
+    return before;
   }
-  return stored;
+  before.table = read_stress(context.comm, before.path).table;
+  before.lines = split_lines(read_provenance(context.comm, before.path).value().fingerprint_lines);
+  return before;
+}
+
+/// A stress stage in its course: the table and what is stored beside it.
+struct Course {
+  const StageContext& context;
+  const SquareRootDistributions& s;
+  const GeometryFile& geometry;
+  HellingerSummary summary;
+  StressFile file;
+  std::vector<NamedEncoding> stored_forms;  ///< encodings that are stored at every dimension
+  std::vector<StoredEncoding> stored;       ///< others
+  Provenance provenance;
+  bool changed = false;  ///< since the last write
+
+  /// **Collective.** Scores these and puts them into the table.
+  void score(const std::vector<StressRequest>& requests) {
+    const std::vector<StressColumns> columns = stress_sweep(context.comm, s, summary, requests, [&](Index done, Index total) {
+      constexpr Index between_looks = 16;
+      if (done % between_looks == 0) check_stop(context);
+      context.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)), requests.front().encoding.name);
+    });
+    for (std::size_t k = 0; k < requests.size(); ++k) insert(file.table, requests[k], columns[k]);
+    changed = true;
+  }
+  /// **Collective.** smacof at these dimensions, scored and to be stored.
+  void score_smacof(const std::vector<std::int32_t>& dimensions) {
+    const std::vector<StressRequest> requests = smacof_requests(context, s, geometry, dimensions);
+    if (requests.empty()) return;
+    score(requests);
+    std::ranges::move(smacof_to_store(requests), std::back_inserter(stored));
+  }
+  void write(const std::string& path) {
+    std::vector<StoredEncoding> all = encodings_to_store(file.table, stored_forms, s);
+    all.insert(all.end(), stored.begin(), stored.end());
+    write_stress(context.comm, path, file, all, provenance);
+    changed = false;
+  }
+};
+
+/// **Collective.** Everything that is missing; large lengths in steps, of which the finished ones are kept now and then, and at a signal.
+void score_missing(Course& course, const std::vector<StressRequest>& requests, const std::vector<std::int32_t>& smacof_dimensions) {
+  const StageContext& context = course.context;
+  const std::string unfinished = unfinished_path(context.config, course.s.length);
+  std::vector<std::function<void()>> steps;
+  if (course.s.row_count() <= positions_at_once) {
+    if (!requests.empty()) steps.emplace_back([&] { course.score(requests); });
+    if (!smacof_dimensions.empty()) steps.emplace_back([&] { course.score_smacof(smacof_dimensions); });
+  } else {
+    for (const StressRequest& request : requests) steps.emplace_back([&course, &request] { course.score({request}); });
+    for (const std::int32_t d : smacof_dimensions) steps.emplace_back([&course, d] { course.score_smacof({d}); });
+  }
+  auto kept = std::chrono::steady_clock::now();
+  try {
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      check_stop(context);
+      steps[k]();
+      double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - kept).count();
+      broadcast(context.comm, std::span(&seconds, 1));
+      const double every = context.config.output.keep_seconds;
+      if (k + 1 == steps.size() || every <= 0 || seconds < every) continue;
+      course.write(unfinished);
+      kept = std::chrono::steady_clock::now();
+    }
+  } catch (const CollectiveError& error) {
+    if (error.kind() == ErrorKind::stopped && course.changed) course.write(unfinished);
+    throw;
+  }
 }
 
 }  // namespace
-
-void check_encoding_files(const StageContext& context, Index rows) {
-  for (const EncodingSpec& spec : context.config.stress.encodings) {
-    if (spec.path.empty()) continue;
-    const FileMatrix matrix = read_matrix(context, spec);
-    collective(context.comm, "checking an encoding", [&] {
-      if (matrix.rows < rows) {
-        throw Error(
-            fmt::format("option --encodings, {}: {} has {} rows, {} positions need one each; give a longer table or smaller --lengths",
-                        spec.name, spec.path, matrix.rows, rows));
-      }
-    });
-  }
-}
 
 StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
                         const GeometryFile& geometry) {
   const Config& config = context.config;
   const std::string path = stress_path(config, s.length);
   context.report.begin(fmt::format("stress n={}", s.length));
-  const std::vector<std::int32_t> dims = resolve_dimensions(config.stress, geometry.spectrum.rank, s.row_count());
-  Index widest = dims.back();
-  StressTable there;
-  const FingerprintLines own_lines = stress_lines(config, corpus_fingerprint, s.length, {});
-  FingerprintLines kept_lines;
-  if (is_reusable(context.comm, path, own_lines, config.output.force, config.output.resume)) {
-    there = read_stress(context.comm, path).table;
-    kept_lines = split_lines(read_provenance(context.comm, path).value().fingerprint_lines);
-    if (!there.dimensions.empty()) widest = std::max<Index>(widest, there.dimensions.back());
-  }
+  // Where the rank is not known, no more dimensions than there are components.
+  const Index rank = geometry.spectrum.rank < 0 ? geometry.encoding.components : geometry.spectrum.rank;
+  const std::vector<std::int32_t> dims = resolve_dimensions(config.stress, rank, s.row_count());
+  const Before before = read_before(context, s.length, stress_lines(config, corpus_fingerprint, s.length, {}));
+  const StressTable& there = before.table;
+  const Index widest = std::max<Index>(dims.back(), there.dimensions.empty() ? 0 : there.dimensions.back());
   const Encodings encodings = make_encodings(context, s, geometry, widest);
-  collective(context.comm, "comparing file encodings", [&] {
-    if (kept_lines.empty()) return;
-    require_same(path, kept_lines, stress_lines(config, corpus_fingerprint, s.length, encodings.file_lines), keep_or_replace);
-  });
-
-  StressFile file;
-  file.length = s.length;
-  file.table = widened(there, dims, encodings.named);
-  const std::vector<StressRequest> requests = missing_cells(file.table, encodings.named);
-  const bool grown = file.table.dimensions != there.dimensions || file.table.encoding_names.size() != there.encoding_names.size();
-  const std::string stored_before = line_value(kept_lines, "encoding.stored");
-  const bool store_encodings = config.stress.write_encodings || stored_before == "yes";
-  if (!grown && (stored_before == "yes" || !config.stress.write_encodings)) {
-    context.report.end("reused " + path);
-    file.table = there;
-    return file;
-  }
-  const HellingerSummary summary = summary_of(geometry);
-  const std::vector<StressColumns> columns = stress_sweep(context.comm, s, summary, requests, [&](Index done, Index total) {
-    context.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)), "");
-  });
-  for (std::size_t k = 0; k < requests.size(); ++k) insert(file.table, requests[k], columns[k]);
-  for (const std::int32_t d : file.table.dimensions) file.table.not_unique.push_back(not_unique(geometry.spectrum, d) ? 1 : 0);
-  file.table.constant_baseline = summary.constant_baseline;
-  file.table.corpus_violation_rate = summary.corpus_violation_rate;
-
   FingerprintLines lines = stress_lines(config, corpus_fingerprint, s.length, encodings.file_lines);
-  for (const std::string& line : kept_lines) {
+  collective(context.comm, "comparing file encodings", [&] {
+    if (!before.lines.empty()) require_same(before.path, before.lines, lines, keep_or_replace);
+  });
+
+  Course course{.context = context,
+                .s = s,
+                .geometry = geometry,
+                .summary = summary_of(geometry),
+                .file = {},
+                .stored_forms = {},
+                .stored = {},
+                .provenance = {}};
+  StressTable& table = course.file.table;
+  course.file.length = s.length;
+  std::vector<std::string> names;
+  for (const EncodingSpec& spec : config.stress.encodings) names.push_back(spec.name);
+  table = widened(there, dims, names);
+  const bool grown = table.dimensions != there.dimensions || table.encoding_names.size() != there.encoding_names.size();
+  const std::string stored_before = line_value(before.lines, "encoding.stored");
+  const bool store_encodings = config.stress.write_encodings || stored_before == "yes";
+  if (before.finished && !grown && (stored_before == "yes" || !config.stress.write_encodings)) {
+    context.report.end("reused " + path);
+    course.file.table = there;
+    return course.file;
+  }
+  if (!before.finished) context.report.line("  going on with " + before.path);
+  for (const std::string& line : before.lines) {
     if (line.rfind("encoding.", 0) == 0 && line_value(lines, line.substr(0, line.find('='))).empty()) lines.push_back(line);
   }
   if (store_encodings && stored_before.empty()) lines.emplace_back("encoding.stored=yes");
-  const std::vector<StoredEncoding> stored =
-      store_encodings ? encodings_to_store(file.table, encodings.named, s) : std::vector<StoredEncoding>();
-  write_stress(context.comm, path, file, stored, provenance_of(context, lines, corpus_fingerprint));
-  context.report.end(fmt::format("{} encodings x {} dimensions", file.table.encoding_names.size(), file.table.dimensions.size()));
-  return file;
+  course.provenance = provenance_of(context, lines, corpus_fingerprint);
+  if (store_encodings) course.stored_forms = encodings.named;
+  // What smacof found is kept always: it costs more than a file encoding's numbers, and nothing else has it.
+  course.stored = stored_smacof(context.comm, before.path, there);
+  for (const std::int32_t d : table.dimensions) table.not_unique.push_back(not_unique(geometry.spectrum, d) ? 1 : 0);
+  table.constant_baseline = course.summary.constant_baseline;
+  table.corpus_violation_rate = course.summary.corpus_violation_rate;
+
+  score_missing(course, missing_cells(table, encodings.named),
+                wants_smacof(config) ? missing_dimensions(table, "smacof") : std::vector<std::int32_t>());
+  course.write(path);
+  collective(context.comm, "removing unfinished stress", [&] {
+    std::error_code ignored;
+    if (context.comm.is_root()) std::filesystem::remove(unfinished_path(config, s.length), ignored);
+  });
+  context.report.end(fmt::format("{} encodings x {} dimensions", table.encoding_names.size(), table.dimensions.size()));
+  return course.file;
 }
 
 }  // namespace posgeom

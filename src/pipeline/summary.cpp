@@ -54,15 +54,16 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   const Spectrum& spectrum = geometry.spectrum;
   const StressTable& table = stress.table;
   report.line("");
+  const auto known = [](Index x) { return x < 0 ? std::string("not known") : fmt::format("{}", x); };
   report.line(fmt::format("length {}: {} position{} kept ({}), rank {}, trace {:.8g}, mean H {:.8g}", geometry.length,
-                          geometry.position.size(), geometry.position.size() == 1 ? "" : "s", geometry.unreached, spectrum.rank,
+                          geometry.position.size(), geometry.position.size() == 1 ? "" : "s", geometry.unreached, known(spectrum.rank),
                           spectrum.trace, geometry.mean_hellinger));
   std::string leading;
   for (std::size_t k = 0; k < std::min<std::size_t>(6, spectrum.eigenvalues.size()); ++k)
     leading += fmt::format(" {:.6g}", spectrum.eigenvalues[k]);
   report.line(fmt::format("  eigenvalues{} ...; entropy rank {:.4g}, participation ratio {:.4g}, dimensions for 90/95/99 %: {}/{}/{}",
-                          leading, spectrum.entropy_rank, spectrum.participation_ratio, spectrum.dims_90, spectrum.dims_95,
-                          spectrum.dims_99));
+                          leading, spectrum.entropy_rank, spectrum.participation_ratio, known(spectrum.dims_90), known(spectrum.dims_95),
+                          known(spectrum.dims_99)));
   report_table(report, "raw stress", table, table.raw);
   report_table(report, "scaled stress", table, table.scaled);
   report_table(report, "violation rate", table, table.violation_rate);
@@ -80,6 +81,9 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   if (spectrum.rank > 0 && spectrum.rank + 1 == std::ssize(geometry.position)) {
     report.line(
         "  the rank is the largest possible: finite counts alone make every position look independent, so it is no evidence of order");
+  }
+  if (geometry.noise) {
+    for (const std::string& sentence : noise_sentences(*geometry.noise)) report.line("  noise: " + sentence);
   }
   report.line("");
 }

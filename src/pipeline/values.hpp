@@ -43,6 +43,12 @@ class Values {
   const OptionValues& values_;
 };
 
+/// One entry of --encodings: a name of posgeom's own, or [NAME=]file:PATH[:DATASET][[FIRST:END]], rows FIRST .. END-1 (each may be left
+/// out).
+EncodingSpec encoding_spec(const std::string& text);
+/// --rope-scaling and --rope-original-length.
+RopeScaling rope_scaling(const Values& values);
+
 /// The stress and geometry groups.
 StressOptions stress_options(const Values& values, std::uint64_t seed);
 GeometryOptions geometry_options(const Values& values, const StressOptions& stress);

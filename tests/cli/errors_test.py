@@ -164,7 +164,7 @@ class Surroundings(Case):
         self.succeed(*RUN, "--corpus", "good.txt", environment={"SLURM_NTASKS": "many", "SLURM_JOB_NODELIST": "n[1-3,7]", "SLURM_TASKS_PER_NODE": "2(x3)"})
 
     def test_plan_names_limits_before_a_job_is_queued(self):
-        text = self.succeed("plan", "--lengths", "33000", "--vocab-size", "50000", "--ranks", "1", "--memory", "512G")
+        text = self.succeed("plan", "--lengths", "33000", "--vocab-size", "50000", "--ranks", "1", "--memory", "512G", "--solver", "pdsyevd")
         self.assertIn("32-bit limit", text)
         self.assertIn("2 ranks stay below it", text)
         self.assertIn("does not fit", text)

@@ -1,6 +1,7 @@
 """A signal ends a run with code 75 and everything finished kept; kill -9 at any moment costs at most the stage in flight."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -60,6 +61,36 @@ class Survival(Case):
                 self.assertEqual(len(errors.strip().splitlines()), 1)
                 self.assertTrue(errors.startswith("posgeom: error: stopped"))
             self.assertIn("reused", self.succeed(*RUN, "--out", out))
+
+    def test_a_signal_inside_a_long_stress_stage_keeps_the_encodings_that_are_scored(self):
+        # Above 2048 positions an encoding is scored after the other.
+        lines = made_up_text(documents=600, types=30, longest=6000)
+        self.write("long.txt", "\n".join(lines) + "\n")
+        options = ("--corpus", "long.txt", "--lengths", "2100", "--dims", "1,2,4", "--encodings", "linear,mds,random")
+        self.succeed("count", *options[:4], "--out", "whole", ranks=2)
+        self.succeed("embed", *options[2:6], "--out", "whole", ranks=2)
+        shutil.copytree(self.folder / "whole", self.folder / "stopped")
+        self.succeed("stress", *options[2:], "--out", "whole", ranks=2)
+        unfinished = self.folder / "stopped/stress-2100-unfinished.h5"
+        for tenths in range(5, 60):  # the first moment at which an encoding is scored
+            process = subprocess.Popen(command(("stress", *options[2:], "--out", "stopped")), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(tenths / 10)
+            process.send_signal(signal.SIGUSR1)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 75, errors)
+            if unfinished.exists():
+                break
+        with h5py.File(unfinished) as f:
+            scored = [not np.isnan(row).any() for row in f["raw"][()]]
+        self.assertTrue(scored[0])
+        self.assertFalse(scored[2])
+        text = self.succeed("stress", *options[2:], "--out", "stopped", ranks=2)
+        self.assertIn("going on with stopped/stress-2100-unfinished.h5", text)
+        self.assertFalse(unfinished.exists())
+        with h5py.File(self.folder / "whole/stress-2100.h5") as a, h5py.File(self.folder / "stopped/stress-2100.h5") as b:
+            for measure in MEASURES:
+                np.testing.assert_allclose(b[measure][()], a[measure][()], rtol=1e-12, atol=1e-12)
 
     def test_a_signal_before_anything_is_finished(self):
         process = self.start("early")

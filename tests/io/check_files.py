@@ -151,6 +151,32 @@ def geometry():
         dataset(f, "hellinger", "<f8", (7, 7), lambda i, j: 0.0 if i == j else (1 + min(i, j)) / (3 + max(i, j)), ["/position", "/position"])
 
 
+def noise():
+    parts = ["component", "eigenvalues", "encoding", "position"]
+    with h5py.File(f"{folder}/geometry-noise.h5", "r") as f:
+        members(f, parts + [f"noise/{name}" for name in ("position", "signal_component", "signal_encoding", "split_eigenvalues", "null_largest",
+                                                         "shuffled_eigenvalues")])
+        attributes(f["noise"], {
+            "reached": 7, "rarefied_total": 1 << 40, "alpha": 0.2, "threshold": 0.375, "signal_rank": 3, "signal_trace": 6.25, "denoised_sum": 24.5,
+            "denoised_negative": 1, "reliability": 0.5, "reliability_of_whole": 2 / 3, "shuffled_rank": 5, "shuffled_trace": 2.6875,
+            "shuffled_violation_rate": 0.4375, "shuffled_sum_hellinger_squared": 18.8125, "shuffled_share": 0.96, "shuffled_split_largest": 2.5,
+            "signal_rank_order": 1})
+        dataset(f, "noise/position", "<i4", (4,), lambda i: [0, 2, 3, 8][i], [])
+        dataset(f, "noise/signal_component", "<i4", (2,), lambda j: j, [])
+        dataset(f, "noise/signal_encoding", "<f8", (4, 2), lambda i, j: i + 1 + (j + 1) / 8, ["/noise/position", "/noise/signal_component"])
+        dataset(f, "noise/split_eigenvalues", "<f8", (4,), lambda j: [3.5, 2.25, 0.5, -0.125][j], [])
+        dataset(f, "noise/null_largest", "<f8", (5,), lambda r: [0.25, 0.125, 0.3125, 0.0625, 0.375][r], [])
+        dataset(f, "noise/shuffled_eigenvalues", "<f8", (7,), lambda j: [1.5, 0.75, 0.25, 0.125, 0.0625, 0.0, -1e-17][j], [])
+    with h5py.File(f"{folder}/geometry-no-position.h5", "r") as f:
+        members(f, parts + [f"noise/{name}" for name in ("position", "signal_component", "signal_encoding", "split_eigenvalues", "null_largest")])
+        attributes(f["noise"], {"rarefied_total": 5000, "threshold": math.nan, "signal_rank": 0, "signal_trace": 0.0, "signal_rank_order": -1,
+                                "shuffled_rank": -1, "shuffled_trace": math.nan})
+        dataset(f, "noise/position", "<i4", (0,), None, [])
+        dataset(f, "noise/signal_encoding", "<f8", (0, 0), None, ["/noise/position", "/noise/signal_component"])
+        dataset(f, "noise/split_eigenvalues", "<f8", (0,), None, [])
+        dataset(f, "noise/null_largest", "<f8", (19,), lambda r: math.nan, [])
+
+
 tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson", "spearman"]
 
 
@@ -212,6 +238,10 @@ def other_readers():
         with xarray.open_dataset(f"{folder}/geometry-12.h5", engine=engine) as data:
             same(data["encoding"].dims, ("position", "component"), f"{engine}: dimensions of encoding")
             same(float(data["encoding"].sel(position=8, component=1)), 5 + 2 / 3, f"{engine}: encoding at position 8, component 1")
+        with xarray.open_dataset(f"{folder}/geometry-noise.h5", engine=engine, group="noise") as data:
+            same(float(data["signal_encoding"].sel(position=8, signal_component=1)), 4.25, f"{engine}: signal encoding at position 8")
+        with xarray.open_dataset(f"{folder}/geometry-no-position.h5", engine=engine, group="noise") as data:
+            same(data["signal_encoding"].shape, (0, 0), f"{engine}: an empty signal encoding")
         with xarray.open_dataset(f"{folder}/stress-12.h5", engine=engine) as data:
             same(float(data["raw"].sel(encoding_name="sinusoidal", dimension=4)), 1 / 8 + 2 / 64, f"{engine}: raw stress")
         with xarray.open_dataset(f"{folder}/sweep.h5", engine=engine) as data:
@@ -227,6 +257,7 @@ def other_readers():
 
 counts()
 geometry()
+noise()
 stress()
 sweep()
 other_readers()

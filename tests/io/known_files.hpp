@@ -133,6 +133,61 @@ inline GeometryFile known_geometry() {
   return file;
 }
 
+/// An analysis of halves and a shuffled corpus: the signal encoding (i, j) = i + 1 + (j + 1) / 8 in two of the three columns of the
+/// signal's rank.
+inline NoiseAnalysis known_noise() {
+  NoiseAnalysis n;
+  n.length = 12;
+  n.reached = 7;
+  n.position = {0, 2, 3, 8};
+  n.rarefied_total = Count{1} << 40;
+  n.split = true;
+  n.split_eigenvalues = {3.5, 2.25, 0.5, -0.125};
+  n.null_largest = {0.25, 0.125, 0.3125, 0.0625, 0.375};
+  n.alpha = 0.2;
+  n.threshold = 0.375;
+  n.signal_rank = 3;
+  n.signal_trace = 6.25;
+  n.signal_components = 2;
+  for (int j = 0; j < 2; ++j) {
+    for (int i = 0; i < 4; ++i) n.signal_encoding.push_back(i + 1 + (j + 1) / 8.0);
+  }
+  n.denoised_sum = 24.5;
+  n.denoised_negative = 1;
+  n.reliability = 0.5;
+  n.reliability_of_whole = 2.0 / 3;
+  n.shuffle = true;
+  n.shuffled_eigenvalues = {1.5, 0.75, 0.25, 0.125, 0.0625, 0.0, -1e-17};
+  n.shuffled_rank = 5;
+  n.shuffled_trace = 2.6875;
+  n.shuffled_violation_rate = 0.4375;
+  n.shuffled_sum_hellinger_squared = 18.8125;
+  n.shuffled_share = 0.96;
+  n.shuffled_split_largest = 2.5;
+  n.signal_rank_order = 1;
+  return n;
+}
+
+/// No position holds enough tokens, and nothing was shuffled.
+inline NoiseAnalysis known_empty_noise() {
+  NoiseAnalysis n;
+  n.length = 12;
+  n.reached = 7;
+  n.split = true;
+  n.rarefied_total = 5000;
+  n.null_largest.assign(19, std::numeric_limits<double>::quiet_NaN());
+  n.alpha = 0.05;
+  n.signal_rank = 0;
+  n.signal_trace = 0;
+  return n;
+}
+
+inline GeometryFile known_geometry_with(const NoiseAnalysis& noise) {
+  GeometryFile file = known_geometry();
+  file.noise = noise;
+  return file;
+}
+
 /// H (i, j) = (1 + min) / (3 + max), 0 on the diagonal.
 inline double known_distance(Index i, Index j) {
   return i == j ? 0.0 : static_cast<double>(1 + std::min(i, j)) / static_cast<double>(3 + std::max(i, j));

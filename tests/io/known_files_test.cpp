@@ -22,6 +22,8 @@ TEST(KnownFiles, AreWritten) {
   write_counts(world(), folder + "/counts-packed.h5", packed, provenance);
   write_count_checkpoint(world(), folder + "/checkpoint.h5", known_checkpoint(world()), provenance);
   write_geometry(world(), folder + "/geometry-12.h5", known_geometry(), &h, provenance);
+  write_geometry(world(), folder + "/geometry-noise.h5", known_geometry_with(known_noise()), nullptr, provenance);
+  write_geometry(world(), folder + "/geometry-no-position.h5", known_geometry_with(known_empty_noise()), nullptr, provenance);
   write_stress(world(), folder + "/stress-12.h5", known_stress(), known_encodings(), provenance);
   write_sweep(world(), folder + "/sweep.h5", known_sweep(), provenance);
   write_sweep_csv(world(), folder + "/sweep.csv", known_sweep());

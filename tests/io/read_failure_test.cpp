@@ -41,7 +41,12 @@ std::vector<Kind> kinds() {
            [](const std::string& path) { write_stress(world(), path, known_stress(), known_encodings(), provenance); },
            [](const std::string& path) { read_stress(world(), path); },
            {"/dimension", "/encoding_name", "/not_unique", "/raw", "/scaled", "/scale", "/violation_rate", "/min_separation", "/pearson",
-            "/spearman"}}};
+            "/spearman"}},
+          {"posgeom-geometry",
+           "posgeom embed",
+           [](const std::string& path) { write_geometry(world(), path, known_geometry_with(known_noise()), nullptr, provenance); },
+           [](const std::string& path) { read_geometry(world(), path); },
+           {"/noise/split_eigenvalues", "/noise/null_largest", "/noise/signal_component", "/noise/signal_encoding"}}};
 }
 
 TEST(Missing, FileNamesTheCommandThatWritesIt) {
@@ -106,6 +111,33 @@ TEST(Attributes, EachIsNeeded) {
   put_bytes(path, good);
   edit(path, [&](hid_t file) { H5Adelete(file, "fingerprint"); });
   expect_error([&] { read_provenance(world(), path); }, {"file.h5", "fingerprint", "missing"});
+}
+
+TEST(Attributes, OfAGroupTooAreNeeded) {
+  const Scratch scratch;
+  const std::string path = scratch.path("file.h5");
+  write_geometry(world(), path, known_geometry_with(known_noise()), nullptr, provenance);
+  const std::string good = bytes_of(path);
+  for (const char* name : {"signal_rank", "threshold", "rarefied_total", "shuffled_violation_rate", "signal_rank_order"}) {
+    put_bytes(path, good);
+    edit(path, [&](hid_t file) { H5Adelete_by_name(file, "/noise", name, H5P_DEFAULT); });
+    const std::string attribute = std::string("/noise/") + name;
+    expect_error([&] { read_geometry(world(), path); }, {"file.h5", "the attribute " + attribute + " is missing", "posgeom embed"});
+    expect_error([&] { inspect_file(world(), path); }, {"file.h5", attribute});
+  }
+  put_bytes(path, good);
+  edit(path, [](hid_t file) {
+    H5Adelete_by_name(file, "/noise", "signal_rank", H5P_DEFAULT);
+    const hdf5::Handle group(H5Gopen2(file, "/noise", H5P_DEFAULT), H5Gclose);
+    hdf5::write_attribute(group, "signal_rank", std::int64_t{1});
+  });
+  expect_error([&] { read_geometry(world(), path); }, {"/noise/signal_component has 2 columns", "/noise/signal_rank is 1"});
+  put_bytes(path, good);
+  edit(path, [](hid_t f) { replace<std::int32_t>(f, "/noise/position", {0, 2, 2, 8}, {4}); });
+  expect_error([&] { read_geometry(world(), path); }, {"/noise/position has 2 in row 2", "below 12"});
+  put_bytes(path, good);
+  edit(path, [](hid_t f) { replace<std::int32_t>(f, "/noise/position", {0, 2, 8}, {3}); });
+  expect_error([&] { read_geometry(world(), path); }, {"/noise/split_eigenvalues has shape [4], expected [3]"});
 }
 
 TEST(Datasets, MissingOrOfAnotherShapeOrType) {

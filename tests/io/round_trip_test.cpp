@@ -74,6 +74,55 @@ TEST(Geometry, PartOfTheSpectrumHasUndefinedSummaries) {
   EXPECT_TRUE(same_bits(found.encoding.values, file.encoding.values));
 }
 
+TEST(Noise, RoundTripOfEveryPart) {
+  const Scratch scratch;
+  NoiseAnalysis only_shuffle;
+  only_shuffle.length = 12;
+  only_shuffle.reached = 7;
+  only_shuffle.shuffle = true;
+  only_shuffle.shuffled_eigenvalues = {1, 0};
+  only_shuffle.shuffled_rank = 1;
+  only_shuffle.shuffled_trace = 1;
+  for (const NoiseAnalysis& noise : {known_noise(), known_empty_noise(), only_shuffle}) {
+    write_geometry(world(), scratch.path("g.h5"), known_geometry_with(noise), nullptr, provenance);
+    const GeometryFile file = read_geometry(world(), scratch.path("g.h5"));
+    EXPECT_TRUE(file.noise.has_value());
+    if (!file.noise) continue;
+    const NoiseAnalysis& found = *file.noise;
+    EXPECT_EQ(found.length, noise.length);
+    EXPECT_EQ(found.reached, noise.reached);
+    EXPECT_EQ(found.position, noise.position);
+    EXPECT_EQ(found.rarefied_total, noise.rarefied_total);
+    EXPECT_EQ(found.split, noise.split);
+    EXPECT_EQ(found.shuffle, noise.shuffle);
+    EXPECT_EQ(found.signal_rank, noise.signal_rank);
+    EXPECT_EQ(found.signal_rank_order, noise.signal_rank_order);
+    EXPECT_EQ(found.signal_components, noise.signal_components);
+    EXPECT_EQ(found.denoised_negative, noise.denoised_negative);
+    EXPECT_EQ(found.shuffled_rank, noise.shuffled_rank);
+    EXPECT_TRUE(same_bits(found.split_eigenvalues, noise.split_eigenvalues));
+    EXPECT_TRUE(same_bits(found.null_largest, noise.null_largest));
+    EXPECT_TRUE(same_bits(found.signal_encoding, noise.signal_encoding));
+    EXPECT_TRUE(same_bits(found.shuffled_eigenvalues, noise.shuffled_eigenvalues));
+    const auto numbers = [](const NoiseAnalysis& n) {
+      return std::vector<double>{n.alpha,
+                                 n.threshold,
+                                 n.signal_trace,
+                                 n.denoised_sum,
+                                 n.reliability,
+                                 n.reliability_of_whole,
+                                 n.shuffled_trace,
+                                 n.shuffled_violation_rate,
+                                 n.shuffled_sum_hellinger_squared,
+                                 n.shuffled_share,
+                                 n.shuffled_split_largest};
+    };
+    EXPECT_TRUE(same_bits(numbers(found), numbers(noise)));
+  }
+  write_geometry(world(), scratch.path("g.h5"), known_geometry(), nullptr, provenance);
+  EXPECT_FALSE(read_geometry(world(), scratch.path("g.h5")).noise.has_value());
+}
+
 TEST(Stress, RoundTrip) {
   const Scratch scratch;
   const StressFile file = known_stress();
@@ -242,6 +291,18 @@ TEST(Inspect, SummarisesEveryFormat) {
   EXPECT_EQ(line_of(geometry, "rank"), "3");
   EXPECT_EQ(line_of(geometry, "encoding"), "7 x 5");
   EXPECT_EQ(line_of(geometry, "Hellinger matrix"), "not stored");
+  EXPECT_EQ(line_of(geometry, "noise"), "not analysed");
+  write_geometry(world(), scratch.path("geometry.h5"), known_geometry_with(known_noise()), nullptr, provenance);
+  const InspectLines analysed = inspect_file(world(), scratch.path("geometry.h5"));
+  EXPECT_EQ(line_of(analysed, "noise"),
+            "4 of 12 positions hold at least M = 1099511627776 tokens in each half and take part; 3 hold fewer; 5 are not reached");
+  EXPECT_EQ(line_of(analysed, ""),
+            "3 components stand above sampling noise (threshold 0.375, at most 20 % false alarms by 5 replicates), with a trace of 6.25");
+  EXPECT_EQ(line_of(analysed, "eigenvalues across halves"), "3.5 2.25 0.5 -0.125");
+  EXPECT_EQ(line_of(analysed, "eigenvalues, shuffled"), "1.5 0.75 0.25 0.125 0.0625 0 -1e-17");
+  write_geometry(world(), scratch.path("geometry.h5"), known_geometry_with(known_empty_noise()), nullptr, provenance);
+  EXPECT_EQ(line_of(inspect_file(world(), scratch.path("geometry.h5")), "noise"),
+            "none of 12 positions holds M = 5000 tokens in both halves: nothing can be said about sampling noise");
   const InspectLines stress = inspect_file(world(), scratch.path("stress.h5"));
   EXPECT_EQ(line_of(stress, "raw stress"), "        d=1        d=2        d=4");
   EXPECT_EQ(line_of(stress, "  my.file-1"), "        inf    0.26562    0.28125");

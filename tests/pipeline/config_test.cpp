@@ -78,6 +78,60 @@ TEST(Config, EncodingsFromFiles) {
   EXPECT_EQ(config.stress.encodings[2].dataset, "/encoding");
 }
 
+TEST(Config, RowsOfEncodingFiles) {
+  const Config config =
+      with("encodings", "a=file:m.npy[2:],b=file:m.safetensors:decoder.pos[2:130],c=file:m.h5:/w[:64],d=file:odd[1],e=file:p[:]");
+  const std::vector<EncodingSpec>& specs = config.stress.encodings;
+  ASSERT_EQ(specs.size(), 5U);
+  EXPECT_EQ(specs[0].path, "m.npy");
+  EXPECT_EQ(specs[0].rows.begin, 2);
+  EXPECT_EQ(specs[0].rows.end, -1);
+  EXPECT_EQ(specs[1].path, "m.safetensors");
+  EXPECT_EQ(specs[1].dataset, "decoder.pos");
+  EXPECT_EQ(specs[1].rows.begin, 2);
+  EXPECT_EQ(specs[1].rows.end, 130);
+  EXPECT_EQ(specs[2].dataset, "/w");
+  EXPECT_EQ(specs[2].rows.begin, 0);
+  EXPECT_EQ(specs[2].rows.end, 64);
+  EXPECT_EQ(specs[3].path, "odd[1]") << "no range";
+  EXPECT_EQ(specs[3].rows.end, -1);
+  EXPECT_EQ(specs[4].path, "p");
+  EXPECT_EQ(specs[4].rows.begin, 0);
+  EXPECT_EQ(with("encodings", "file:model.safetensors:wpe.weight[2:]").stress.encodings[0].name, "model");
+}
+
+TEST(Config, OwnEncodings) {
+  const Config config = with("encodings", "mds,smacof,sinusoidal,rope,alibi,linear,random,t5,kerple-log,kerple-power,fire");
+  EXPECT_EQ(config.stress.encodings.size(), 11U);
+  for (const EncodingSpec& spec : config.stress.encodings) {
+    EXPECT_TRUE(spec.path.empty());
+    EXPECT_NE(refusal("encodings", spec.name + "=file:a.npy").find("own encodings"), std::string::npos) << spec.name;
+  }
+  EXPECT_EQ(config.stress.smacof_iterations, 1000);
+  EXPECT_EQ(config.stress.smacof_tolerance, 1e-7);
+}
+
+TEST(Config, RopeScaling) {
+  using Kind = RopeScaling::Kind;
+  EXPECT_EQ(config_from(defaults()).stress.encoding.rope_scaling.kind, Kind::none);
+  const RopeScaling linear = with("rope-scaling", "linear:2.5").stress.encoding.rope_scaling;
+  EXPECT_EQ(linear.kind, Kind::linear);
+  EXPECT_EQ(linear.factor, 2.5);
+  EXPECT_EQ(with("rope-scaling", "ntk:8").stress.encoding.rope_scaling.kind, Kind::ntk);
+  OptionValues values = defaults();
+  values["rope-scaling"] = {"yarn:32"};
+  values["rope-original-length"] = {"4096"};
+  const RopeScaling yarn = config_from(values).stress.encoding.rope_scaling;
+  EXPECT_EQ(yarn.kind, Kind::yarn);
+  EXPECT_EQ(yarn.factor, 32);
+  EXPECT_EQ(yarn.original_length, 4096);
+  EXPECT_EQ(name_of(yarn), "yarn:32");
+  values["rope-base"] = {"1"};
+  EXPECT_THROW(config_from(values), Error);
+  EXPECT_NE(refusal("rope-scaling", "yarn:4").find("--rope-original-length"), std::string::npos);
+  EXPECT_NE(refusal("rope-original-length", "4096").find("not yarn"), std::string::npos);
+}
+
 TEST(Config, EveryBadValueNamesItsOption) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"lengths", "0"},
@@ -115,6 +169,24 @@ TEST(Config, EveryBadValueNamesItsOption) {
       {"tokenizer", "sentence"},
       {"format", "pdf"},
       {"solver", "fast"},
+      {"rope-scaling", "dynamic:2"},
+      {"rope-scaling", "linear"},
+      {"rope-scaling", "linear:"},
+      {"rope-scaling", "ntk:0.5"},
+      {"rope-scaling", "ntk:inf"},
+      {"rope-scaling", "linear:nan"},
+      {"rope-scaling", "linear:2x"},
+      {"rope-scaling", "yarn:2"},
+      {"rope-original-length", "-1"},
+      {"rope-original-length", "2048"},
+      {"smacof-iterations", "0"},
+      {"smacof-tolerance", "0"},
+      {"smacof-tolerance", "small"},
+      {"encodings", "a=file:m.npy[3:3]"},
+      {"encodings", "a=file:m.npy[4:2]"},
+      {"encodings", "a=file:m.npy[-1:2]"},
+      {"encodings", "a=file:m.npy[a:b]"},
+      {"encodings", "a=file:[1:2]"},
       {"block-size", "0"},
       {"grid", "2"},
       {"grid", "0x2"},
@@ -184,6 +256,7 @@ TEST(Config, SequencesAndNoise) {
 TEST(Config, ASplitColumnIsReadOnlyWhereHalvesAre) {
   OptionValues values = defaults();
   values["split-by"] = {"column:source"};
+  values["noise"] = {"none"};
   EXPECT_THROW(config_from(values), Error);
   values["noise"] = {"split"};
   EXPECT_EQ(config_from(values).corpus.split_column, "source");

@@ -7,8 +7,9 @@ namespace {
 
 constexpr Index plenty = Index{1} << 44;
 
-LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty) {
+LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty, Solver solver = Solver::automatic) {
   Config config;
+  config.geometry.solver = solver;
   config.stress.choice = StressOptions::Dimensions::listed;
   config.stress.dims = {1, 64};
   config.stress.encodings = {{"mds", "", ""}};
@@ -23,18 +24,20 @@ bool crosses_a_limit(const LengthPlan& plan) {
 }
 
 TEST(Plan, NamesThe32BitLimitBeforeAnythingIsAllocated) {
-  EXPECT_FALSE(crosses_a_limit(plan_for(32000, 50000, 1)));
-  EXPECT_TRUE(crosses_a_limit(plan_for(33000, 50000, 1)));
+  EXPECT_FALSE(crosses_a_limit(plan_for(32000, 50000, 1, plenty, Solver::pdsyevd)));
+  EXPECT_TRUE(crosses_a_limit(plan_for(33000, 50000, 1, plenty, Solver::pdsyevd)));
+  EXPECT_FALSE(crosses_a_limit(plan_for(46000, 50000, 1)));  // a solver without pdsyevd's workspace
+  EXPECT_TRUE(crosses_a_limit(plan_for(46500, 50000, 1)));
   EXPECT_TRUE(crosses_a_limit(plan_for(200000, 300000, 4)));
   EXPECT_FALSE(crosses_a_limit(plan_for(131072, 131072, 1024)));
 }
 
 TEST(Plan, NamesTheSmallestRankCount) {
-  const LengthPlan plan = plan_for(33000, 50000, 1);
+  const LengthPlan plan = plan_for(46500, 50000, 1);
   EXPECT_FALSE(plan.fits);
   ASSERT_GT(plan.smallest_ranks, 1);
-  EXPECT_TRUE(plan_for(33000, 50000, static_cast<int>(plan.smallest_ranks)).fits);
-  EXPECT_FALSE(plan_for(33000, 50000, static_cast<int>(plan.smallest_ranks) - 1).fits);
+  EXPECT_TRUE(plan_for(46500, 50000, static_cast<int>(plan.smallest_ranks)).fits);
+  EXPECT_FALSE(plan_for(46500, 50000, static_cast<int>(plan.smallest_ranks) - 1).fits);
 }
 
 TEST(Plan, MemoryOf64BitProductsDoesNotWrap) {
@@ -44,9 +47,9 @@ TEST(Plan, MemoryOf64BitProductsDoesNotWrap) {
 }
 
 TEST(Plan, SmallVocabulariesTakeTheDualProblem) {
-  EXPECT_TRUE(plan_for(7682, 17, 1).dual);
-  EXPECT_FALSE(plan_for(128, 30522, 1).dual);
-  EXPECT_FALSE(plan_for(40000, 30522, 1).dual);
+  EXPECT_EQ(plan_for(7682, 17, 1).solver, Solver::dual);
+  EXPECT_NE(plan_for(128, 30522, 1).solver, Solver::dual);
+  EXPECT_NE(plan_for(40000, 30522, 1).solver, Solver::dual);
   EXPECT_LT(plan_for(7682, 17, 1).stages[0].bytes, Index{1} << 28);
 }
 

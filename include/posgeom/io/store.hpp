@@ -9,6 +9,7 @@
 #include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/counts/position_counts.hpp"
 #include "posgeom/geometry/mds.hpp"
+#include "posgeom/geometry/noise.hpp"
 #include "posgeom/geometry/stress.hpp"
 #include "posgeom/mpi/communicator.hpp"
 
@@ -46,10 +47,11 @@ struct GeometryFile {
   double residual = 0, orthogonality = 0;
   Index block_size = 0;
   double corpus_violation_rate = 0, mean_hellinger = 0, sum_hellinger_squared = 0;
-  Index parameters_full = 0;      ///< m d for d = k
-  Index parameters_factored = 0;  ///< r (m + d)
-  std::string unreached;          ///< attributes of the options that shaped it
-  bool has_hellinger = false;     ///< set by read_geometry: /hellinger is there
+  Index parameters_full = 0;           ///< m d for d = k
+  Index parameters_factored = 0;       ///< r (m + d)
+  std::string unreached;               ///< attributes of the options that shaped it
+  bool has_hellinger = false;          ///< set by read_geometry: /hellinger is there
+  std::optional<NoiseAnalysis> noise;  ///< the group /noise; absent where it was not asked for
 };
 
 /// One matrix of /encodings/<name>/<d>: [rows, columns] row-major, the same on every rank; columns = d, but
@@ -77,6 +79,13 @@ struct Sweep {
   std::vector<double> trace, constant_baseline, corpus_violation_rate;                        ///< [L]
 };
 
+/// The exact distributions of a synthetic corpus: mu_i(v) = sum_c weights(i, c) distributions(c, v).
+struct TruthFile {
+  Index positions = 0, components = 0, vocab_size = 0;
+  std::vector<double> weights;        ///< [n, K] row-major
+  std::vector<double> distributions;  ///< [K, V] row-major
+};
+
 /// **Collective**, all of them. Writes PATH.partial with every rank, reads it back, flushes, fsyncs, renames: a file that exists under its
 /// name is complete. Throws the same Error on every rank, with advice for locks, permissions and full disks; PATH is then as it was before,
 /// and PATH.partial is removed. PATH.lock is held meanwhile: a second writer is refused, what a killed run left behind is replaced.
@@ -90,6 +99,8 @@ void write_geometry(const Communicator& comm, const std::string& path, const Geo
 void write_stress(const Communicator& comm, const std::string& path, const StressFile& file, const std::vector<StoredEncoding>& encodings,
                   const Provenance& provenance);
 void write_sweep(const Communicator& comm, const std::string& path, const Sweep& sweep, const Provenance& provenance);
+/// Made of /weights and /distributions, whose axes are /position, /component and /token.
+void write_truth(const Communicator& comm, const std::string& path, const TruthFile& file, const Provenance& provenance);
 /// **Collective.** The sweep as CSV, one line a cell: length,dimension,encoding,raw,scaled,...; same care as the HDF5 files.
 void write_sweep_csv(const Communicator& comm, const std::string& path, const Sweep& sweep);
 

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "posgeom/corpus/corpus.hpp"
+#include "posgeom/corpus/synthetic.hpp"
 #include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/geometry/encodings.hpp"
 #include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/geometry/noise.hpp"
+#include "posgeom/io/encoding_file.hpp"
 #include "posgeom/io/token_file_writer.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/pipeline/option_table.hpp"
@@ -17,13 +20,15 @@ namespace posgeom {
 struct EncodingSpec {
   std::string name;
   std::string path;     ///< empty: posgeom makes it
-  std::string dataset;  ///< HDF5 dataset in `path`; empty: the default
+  std::string dataset;  ///< HDF5 dataset or tensor in `path`; empty: the default
+  RowRange rows{};      ///< of the file's matrix: its first one is position 0
 };
 
 struct GeometryOptions {
   Solver solver = Solver::automatic;
   Index components = 0;  ///< columns of /encoding; 0: all
   bool components_from_dims = true;
+  bool leading_only = false;  ///< eigenvalues beyond the components are not needed
   Index block_size = default_block_size;
   int grid_rows = 0, grid_columns = 0;  ///< 0: nearest to a square
   Index memory_bytes = 0;               ///< 0: this rank's share of the node
@@ -37,6 +42,8 @@ struct StressOptions {
   std::vector<std::int32_t> dims;  ///< ascending, where listed
   std::vector<EncodingSpec> encodings;
   EncodingOptions encoding;
+  Index smacof_iterations = 0;  ///< as in SmacofOptions
+  double smacof_tolerance = 0;
   bool write_encodings = false;
 };
 
@@ -57,12 +64,18 @@ struct TokenizeOptions {
   std::string name;        ///< of the files in the output directory, without .bin
 };
 
+struct SynthOptions {
+  SyntheticOptions corpus;
+  Index documents = 0;
+};
+
 /// Everything that a command is told, parsed and checked once.
 struct Config {
   CorpusOptions corpus;
   Sequences sequences = Sequences::document;
   bool drop_last_block = false;  ///< packed: the last, partial block does not count
   NoiseOptions noise;
+  NoiseAnalysisOptions noise_analysis;
   std::vector<Index> lengths;  ///< ascending, distinct
   HellingerOptions positions;
   std::uint64_t seed = 1;
@@ -70,7 +83,9 @@ struct Config {
   StressOptions stress;
   OutputOptions output;
   TokenizeOptions tokenize;
+  SynthOptions synth;
   int plan_ranks = 0;
+  bool calibrate = false;    ///< plan: measure this machine
   OptionValues values;       ///< as typed, defaults filled in
   std::string command_line;  ///< for provenance
   std::string created;       ///< UTC, ISO 8601, when the command started

@@ -4,24 +4,26 @@
 
 #include "posgeom/mpi/communicator.hpp"
 #include "posgeom/pipeline/config.hpp"
+#include "posgeom/pipeline/machine_rates.hpp"
 #include "posgeom/pipeline/stage_report.hpp"
 
 namespace posgeom {
 
-/// Memory of one stage on the fullest rank.
+/// Memory of one stage on the fullest rank, and its time.
 struct StageNeed {
   std::string stage;
   Index bytes = 0;
-  std::string limit;  ///< a 32-bit limit of the LP64 libraries that would be crossed; empty: none
+  double seconds = 0;
+  std::string limit = {};  ///< a 32-bit limit of the LP64 libraries that would be crossed; empty: none
 };
 
 /// What one length needs.
 struct LengthPlan {
   Index length = 0;
-  bool dual = false;  ///< the V x V problem
-  std::vector<StageNeed> stages;
-  bool fits = false;         ///< within the memory and every limit, with the planned ranks
-  Index smallest_ranks = 0;  ///< the smallest rank count that fits; 0: none up to 2^20
+  Solver solver = Solver::pdsyevd;  ///< that would be used
+  std::vector<StageNeed> stages;    ///< embed, stress
+  bool fits = false;                ///< within the memory and every limit, with the planned ranks
+  Index smallest_ranks = 0;         ///< the smallest rank count that fits; 0: none up to 2^20
 };
 
 /// What a length's counts mean for the stages after.
@@ -48,18 +50,20 @@ struct CorpusEstimate {
 CountOptions count_options_of(const Config& config);
 
 /// Needs of counting, all lengths in one stage, with `ranks` ranks of `memory_bytes` each.
-StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ranks, Index memory_bytes);
+StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ranks, Index memory_bytes, const MachineRates& rates = {});
 
 /// Needs of embedding and scoring one length with `ranks` ranks of `memory_bytes` each. Pure arithmetic, 64-bit throughout.
-LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes);
+LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes,
+                       const MachineRates& rates = {});
 
 /// **Collective.** Throws Error (usage) on every rank where one of `stages` ("embed", "stress") does not fit in the memory that this rank
 /// may use at one of the lengths, before anything large is allocated; names the stage, the memory and the rank count that would do.
 void require_memory(const Communicator& comm, const Config& config, const std::vector<LengthNeeds>& needs,
                     const std::vector<std::string>& stages);
 
-/// **Collective.** The command: memory a rank for every stage and length, limits, and the smallest rank count that fits. Nothing is
-/// counted: sizes and a sample of the corpus are read. Throws the same Error on every rank for unreadable files.
+/// **Collective.** The command: memory a rank and time for every stage and length, limits, the smallest rank count that fits, and a line of
+/// sbatch options for every job. Nothing is counted: sizes and a sample of the corpus are read. Times are those of the stored figures, or
+/// (--calibrate) of this machine. Throws the same Error on every rank for unreadable files.
 void plan(const Communicator& comm, const Config& config, StageReport& report);
 
 }  // namespace posgeom

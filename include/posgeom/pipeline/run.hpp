@@ -11,5 +11,6 @@ void embed(const StageContext& context);
 void stress(const StageContext& context);
 void collect(const StageContext& context);
 void tokenize(const StageContext& context);
+void synth(const StageContext& context);
 
 }  // namespace posgeom

@@ -77,6 +77,13 @@ Sweep collect_stage(const StageContext& context);
 
 /// **Collective.** The corpus as a token file in the output directory, and the vocabulary beside it where one was built.
 void tokenize_stage(const StageContext& context);
+/// **Collective.** What of a length's geometry stands above sampling noise, and above the shuffled corpus, as far as --noise asks for.
+/// Throws Error where the counts file holds no such counts.
+NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block);
+/// "noise.KEY=value" lines of the options that it depends on.
+FingerprintLines noise_analysis_lines(const Config& config);
+/// **Collective.** Draws a corpus with known truth (corpus/synthetic.hpp) into a token file, and writes OUT/truth.h5.
+void synth_stage(const StageContext& context);
 
 /// Lines that name what a geometry's, and a stress table's, numbers depend on.
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length);

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/stages.hpp"
+
+namespace posgeom {
+namespace {
+
+/// The block size, small enough that every process row and column of the grid gets a share of a matrix of order m.
+Index block_size_for(const StageContext& context, Index m) {
+  const Index side = std::max(context.grid.rows(), context.grid.columns());
+  return std::min(context.config.geometry.block_size, std::max<Index>(1, (m + side - 1) / side));
+}
+
+/// Columns of /encoding at a length with `rows` kept positions, once the rank is known.
+Index components_of(const Config& config, Index rank, Index rows) {
+  if (!config.geometry.components_from_dims) return config.geometry.components == 0 ? rows : config.geometry.components;
+  return resolve_dimensions(config.stress, rank < 0 ? rows : rank, rows).back();
+}
+
+/// **Collective.** Spectrum, encoding and the distances' own numbers.
+GeometryFile geometry_of(const StageContext& context, const SquareRootDistributions& s, Index block) {
+  const Config& config = context.config;
+  MdsOptions options;
+  options.solver = config.geometry.solver;
+  options.whole_spectrum = !config.geometry.leading_only;
+
+  // Where --dims are listed, the widest of them is known before the rank is: no more vectors are computed than that.
+  const bool listed = config.geometry.components_from_dims && config.stress.choice == StressOptions::Dimensions::listed;
+  options.components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
+  options.block = block;
+  Mds mds = classical_mds(context.grid, s, options);
+  context.report.line("  solver " + mds.solver_reason);
+  for (const std::string& warning : mds.warnings) context.report.line("  warning: " + warning);
+
+  GeometryFile file;
+  file.length = s.length;
+  file.position = s.position;
+  file.spectrum = std::move(mds.spectrum);
+  file.encoding = std::move(mds.encoding);
+  file.encoding.components = components_of(config, file.spectrum.rank, s.row_count());
+  file.encoding.stored = std::min(file.encoding.stored, file.encoding.components);
+  file.encoding.values.resize(static_cast<std::size_t>(file.encoding.rows * file.encoding.stored));
+  file.solver = mds.solver;
+  file.residual = mds.residual;
+  file.orthogonality = mds.orthogonality;
+  file.block_size = block;
+  const HellingerSummary summary = summarize_hellinger(context.comm, s);
+  file.corpus_violation_rate = summary.corpus_violation_rate;
+  file.mean_hellinger = summary.mean;
+  file.sum_hellinger_squared = summary.sum_squared;
+  file.parameters_full = s.row_count() * file.encoding.components;
+  file.parameters_factored = file.spectrum.rank < 0 ? -1 : file.spectrum.rank * (s.row_count() + file.encoding.components);
+  file.unreached = name_of(config.positions.unreached);
+  const std::string rank = file.spectrum.rank < 0 ? "not known" : fmt::format("{}", file.spectrum.rank);
+  context.report.end(fmt::format("{} positions, rank {}, {}, residual {:.2g}, orthogonality {:.2g}", s.row_count(), rank, file.solver,
+                                 file.residual, file.orthogonality));
+  return file;
+}
+
+bool has_noise(const Config& config, const GeometryFile& file) {
+  return (!config.noise.split || (file.noise && file.noise->split)) && (!config.noise.shuffle || (file.noise && file.noise->shuffle));
+}
+
+}  // namespace
+
+GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s) {
+  const Config& config = context.config;
+  const std::string path = geometry_path(config, s.length);
+  FingerprintLines lines = geometry_lines(config, corpus_fingerprint, s.length);
+  for (std::string& line : noise_analysis_lines(config)) lines.push_back(std::move(line));
+  const Index block = block_size_for(context, s.row_count());
+  context.report.begin(fmt::format("embed n={}", s.length));
+
+  GeometryFile file;
+  bool deep_enough = false;
+  if (is_reusable(context.comm, path, lines, config.output.force, config.output.resume)) {
+    file = read_geometry(context.comm, path);
+    const Index wanted = components_of(config, file.spectrum.rank, s.row_count());
+    deep_enough = file.encoding.components >= wanted;
+    if (deep_enough && has_noise(config, file) && (file.has_hellinger || !config.geometry.write_hellinger)) {
+      context.report.end("reused " + path);
+      return file;
+    }
+    // A noise analysis that this run does not ask for is kept, and what it was made with.
+    for (const std::string& line : split_lines(read_provenance(context.comm, path).value().fingerprint_lines)) {
+      if (line.starts_with("noise.") && line_value(lines, line.substr(0, line.find('='))).empty()) lines.push_back(line);
+    }
+  }
+  const bool stores_hellinger = config.geometry.write_hellinger || file.has_hellinger;
+  if (!deep_enough) {
+    std::optional<NoiseAnalysis> kept = std::move(file.noise);
+    file = geometry_of(context, s, block);
+    file.noise = std::move(kept);
+  }
+  if (!has_noise(config, file)) {
+    check_stop(context);
+    file.noise = noise_stage(context, s.length, block);
+  }
+  const Provenance provenance = provenance_of(context, lines, corpus_fingerprint);
+  if (stores_hellinger) {
+    const DistributedMatrix hellinger = hellinger_matrix(context.grid, s, block);
+    write_geometry(context.comm, path, file, &hellinger, provenance);
+  } else {
+    write_geometry(context.comm, path, file, nullptr, provenance);
+  }
+  return file;
+}
+
+}  // namespace posgeom
