@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "reader_fixture.hpp"
+#include "support/scale.hpp"
 
 namespace posgeom {
 namespace {
@@ -17,7 +18,7 @@ TEST_F(Reader, TheUnionOfThePartsIsTheWholeExactlyOnce) {
         Corpus corpus = open(packing, unit_bytes);
         index_corpus(world(), corpus, options);
         const Units alone = read_units(corpus, options, 1, Sharing::runs);
-        for (int ranks = 1; ranks <= 7; ++ranks) {
+        for (int ranks = 1; ranks <= 7; ranks += scaled(1, 3)) {
           for (const Sharing sharing : {Sharing::runs, Sharing::in_turn}) {
             SCOPED_TRACE(testing::Message() << "units of " << unit_bytes << ", " << ranks << " ranks, in turn "
                                             << (sharing == Sharing::in_turn) << ", stream " << options.stream << ", overlap "
