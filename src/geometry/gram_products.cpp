@@ -1,7 +1,8 @@
 #include "geometry/gram_products.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <array>
+#include <functional>
 
 #include "posgeom/error.hpp"
 #include "posgeom/simd.hpp"
@@ -10,11 +11,9 @@ namespace posgeom {
 namespace {
 
 constexpr Index anchors = GramProducts::anchors;
-constexpr Index lanes = 8;
-constexpr Index vectors = anchors / lanes;
-static_assert(anchors % lanes == 0);
-/// Eight doubles, which the compiler maps to one register or to several.
-using Vector = double __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias));
+constexpr Index lanes = register_lanes;
+constexpr Index vectors = panel_vectors;
+using Vector = LaneVector;
 
 /// A column is rare where fewer than one row in so many holds it. Measured (one core, AVX-512): a column that c of m rows hold takes
 /// c m / 2 multiplications at 1.2e10 a second by vectors of anchors, and by lists c m / (2 * 48) look-ups of 2 ns and c^2 / 2
@@ -86,27 +85,6 @@ static void multiply_dense(const double* panel, const double* dense, Index width
   multiply_dense_singly(panel, dense, width, stored, rows, first, count, products);
 }
 
-/// Adds the products with the columns below `limit` for each row, and moves its cursor there.
-POSGEOM_SIMD static void multiply_sparse(const double* panel, const std::int32_t* column, const double* value, std::int32_t limit,
-                                         const Index* end, Index rows, Index* cursor, double* products) {
-  for (Index r = 0; r < rows; ++r) {
-    Index e = cursor[r];
-    const Index last = end[r];
-    if (e == last || column[e] >= limit) continue;
-    Vector sum[vectors] = {};
-    for (; e < last && column[e] < limit; ++e) {
-      const double* row = panel + column[e] * anchors;
-      const double x = value[e];
-#pragma GCC unroll 6
-      for (Index v = 0; v < vectors; ++v) sum[v] += *reinterpret_cast<const Vector*>(row + v * lanes) * x;
-    }
-    cursor[r] = e;
-    double* total = products + r * anchors;
-#pragma GCC unroll 6
-    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(total + v * lanes) += sum[v];
-  }
-}
-
 GramProducts::GramProducts(const CentredColumns& columns, const CentredRows& x) : x_(&x), dense_count_(columns.dense_count) {
   const auto rare = std::ranges::partition_point(columns.holders, [&](Index c) { return c * rarity >= columns.rows; });
   frequent_count_ = std::max(dense_count_, static_cast<Index>(rare - columns.holders.begin()));
@@ -126,19 +104,21 @@ GramProducts::GramProducts(const CentredColumns& columns, const CentredRows& x) 
   }
 }
 
+RareColumns::Row GramProducts::rare_part(Index stored) const {
+  const auto begin = rare_begin_[static_cast<std::size_t>(stored)];
+  return {x_->column.data() + begin, x_->value.data() + begin, x_->begin[static_cast<std::size_t>(stored + 1)] - begin};
+}
+
 GramProducts::Workspace GramProducts::workspace() const {
   Workspace work;
   work.panel.assign(static_cast<std::size_t>(frequent_count_ * anchors), 0.0);
   const Index largest = x_->column.empty() ? 0 : Index{std::ranges::max(x_->column)} + 1;
-  work.list.resize(static_cast<std::size_t>(std::max(largest, frequent_count_) - frequent_count_));
   std::vector<Index> rare;
-  for (Index p = 0; p < x_->stored(); ++p)
-    rare.push_back(x_->begin[static_cast<std::size_t>(p + 1)] - rare_begin_[static_cast<std::size_t>(p)]);
+  for (Index p = 0; p < x_->stored(); ++p) rare.push_back(rare_part(p).count);
   std::ranges::sort(rare, std::greater{});
   Index most = 0;
   for (std::size_t k = 0; k < std::min<std::size_t>(anchors, rare.size()); ++k) most += rare[k];
-  work.entries.resize(static_cast<std::size_t>(most));
-  work.lanes.reserve(anchors);
+  work.rare = RareColumns(frequent_count_, std::max(largest, frequent_count_) - frequent_count_, most);
   work.cursor.resize(2 * most_rows);
   work.products.resize(most_rows * anchors);
   return work;
@@ -146,34 +126,18 @@ GramProducts::Workspace GramProducts::workspace() const {
 
 void GramProducts::set_anchors(Workspace& work, std::span<const Index> stored) const {
   expects(std::ssize(stored) <= anchors, "no more anchors than lanes");
-  const auto each_rare = [this, &work](auto body) {
-    for (std::size_t lane = 0; lane < work.lanes.size(); ++lane) {
-      const auto row = static_cast<std::size_t>(work.lanes[lane]);
-      for (auto e = static_cast<std::size_t>(rare_begin_[row]); e < static_cast<std::size_t>(x_->begin[row + 1]); ++e)
-        body(static_cast<std::uint32_t>(lane), work.list[static_cast<std::size_t>(x_->column[e] - frequent_count_)], x_->value[e]);
-    }
-  };
-  each_rare([](std::uint32_t, Workspace::Range& list, double) { list = {}; });  // of the anchors before
-  work.lanes.assign(stored.begin(), stored.end());
   std::ranges::fill(work.panel, 0.0);
-  for (std::size_t lane = 0; lane < work.lanes.size(); ++lane) {
-    const auto row = static_cast<std::size_t>(work.lanes[lane]);
+  std::array<RareColumns::Row, anchors> rare;
+  for (std::size_t lane = 0; lane < stored.size(); ++lane) {
+    const auto row = static_cast<std::size_t>(stored[lane]);
     for (Index k = 0; k < dense_count_; ++k)
       work.panel[static_cast<std::size_t>(k * anchors) + lane] =
           x_->dense[row * static_cast<std::size_t>(dense_count_) + static_cast<std::size_t>(k)];
     for (auto e = static_cast<std::size_t>(x_->begin[row]); e < static_cast<std::size_t>(rare_begin_[row]); ++e)
       work.panel[static_cast<std::size_t>(x_->column[e] * anchors) + lane] = x_->value[e];
+    rare[lane] = rare_part(stored[lane]);
   }
-  // Lists one after the other: lengths in `end`, then the place of each list at its first entry, which the entries move on to its end.
-  each_rare([](std::uint32_t, Workspace::Range& list, double) { ++list.end; });
-  std::uint32_t size = 0;
-  each_rare([&size](std::uint32_t, Workspace::Range& list, double) {
-    if (list.end == 0) return;  // placed already
-    list.begin = size;
-    size += std::exchange(list.end, 0);
-  });
-  each_rare([](std::uint32_t, Workspace::Range& list, double) { list.end = list.begin; });
-  each_rare([&work](std::uint32_t lane, Workspace::Range& list, double value) { work.entries[list.end++] = {value, lane}; });
+  work.rare.set_anchors(std::span(rare).first(stored.size()));
 }
 
 void GramProducts::multiply(Workspace& work, std::span<const Index> stored) const {
@@ -191,15 +155,9 @@ void GramProducts::multiply(Workspace& work, std::span<const Index> stored) cons
     end[r] = rare_begin_[row];
   }
   for (const std::int32_t limit : pieces_)
-    multiply_sparse(work.panel.data(), x_->column.data(), x_->value.data(), limit, end, rows, work.cursor.data(), work.products.data());
-  for (Index r = 0; r < rows; ++r) {
-    const auto row = static_cast<std::size_t>(stored[static_cast<std::size_t>(r)]);
-    double* total = work.products.data() + r * anchors;
-    for (auto e = static_cast<std::size_t>(rare_begin_[row]); e < static_cast<std::size_t>(x_->begin[row + 1]); ++e) {
-      const Workspace::Range list = work.list[static_cast<std::size_t>(x_->column[e] - frequent_count_)];
-      for (std::uint32_t k = list.begin; k < list.end; ++k) total[work.entries[k].lane] += work.entries[k].value * x_->value[e];
-    }
-  }
+    multiply_panel(work.panel.data(), x_->column.data(), x_->value.data(), limit, end, rows, work.cursor.data(), work.products.data());
+  for (Index r = 0; r < rows; ++r)
+    work.rare.add_products(rare_part(stored[static_cast<std::size_t>(r)]), work.products.data() + r * anchors);
 }
 
 }  // namespace posgeom

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "geometry/anchor_panel.hpp"
 #include "geometry/centred_rows.hpp"
 
 namespace posgeom {
@@ -13,7 +14,7 @@ namespace posgeom {
 /// are the same for all: its bits depend neither on the rows around it, nor on the rank, nor on the order of i and j.
 class GramProducts {
  public:
-  static constexpr Index anchors = 48;
+  static constexpr Index anchors = panel_lanes;
   static constexpr Index most_rows = 128;
 
   /// `x` must outlive this.
@@ -21,18 +22,8 @@ class GramProducts {
 
   /// What one thread computes in.
   struct Workspace {
-    struct Range {
-      std::uint32_t begin = 0;
-      std::uint32_t end = 0;
-    };
-    struct Entry {
-      double value = 0;
-      std::uint32_t lane = 0;
-    };
-    std::vector<Index> lanes;   ///< stored rows of the anchors
-    std::vector<double> panel;  ///< [frequent columns][anchors]
-    std::vector<Range> list;    ///< [columns] the lanes that hold each rare column
-    std::vector<Entry> entries;
+    std::vector<double> panel;     ///< [frequent columns][anchors]
+    RareColumns rare;              ///< the lanes that hold each rare column
     std::vector<Index> cursor;     ///< [most_rows]
     std::vector<double> products;  ///< [most_rows][anchors]
   };
@@ -44,6 +35,8 @@ class GramProducts {
   void multiply(Workspace& work, std::span<const Index> stored) const;
 
  private:
+  RareColumns::Row rare_part(Index stored) const;
+
   const CentredRows* x_ = nullptr;
   Index dense_count_ = 0;
   Index frequent_count_ = 0;          ///< with those of D

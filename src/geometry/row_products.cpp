@@ -1,22 +1,16 @@
 #include "geometry/row_products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
-#include <utility>
 
 #include "posgeom/error.hpp"
-#include "posgeom/simd.hpp"
 
 namespace posgeom {
 namespace {
 
 constexpr Index anchors = RowProducts::anchors;
-constexpr Index lanes = 8;
-constexpr Index vectors = anchors / lanes;
-static_assert(anchors % lanes == 0);
-/// Eight doubles, which the compiler maps to one register or to several.
-using Vector = double __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias));
-
+static_assert(anchors == panel_lanes);
 /// Columns of the panel that are multiplied at a time: they stay in the first-level cache, and chains of roundings stay short.
 constexpr std::int32_t depth = 64;
 /// A column is frequent where at least one distinct row in so many holds it: below, lists of the few anchors cost less than whole vectors.
@@ -24,28 +18,7 @@ constexpr Index rarity = 48;
 
 }  // namespace
 
-/// Adds the products with the columns below `limit` for each place, and moves its cursor there.
-POSGEOM_SIMD static void multiply_block(const double* panel, const std::int32_t* column, const double* value, std::int32_t limit,
-                                        Index places, const Index* end, Index* cursor, double* products) {
-  for (Index place = 0; place < places; ++place) {
-    Index e = cursor[place];
-    const Index last = end[place];
-    if (e == last || column[e] >= limit) continue;
-    Vector sum[vectors] = {};
-    for (; e < last && column[e] < limit; ++e) {
-      const double* row = panel + column[e] * anchors;
-      const double x = value[e];
-#pragma GCC unroll 6
-      for (Index v = 0; v < vectors; ++v) sum[v] += *reinterpret_cast<const Vector*>(row + v * lanes) * x;
-    }
-    cursor[place] = e;
-    double* total = products + place * anchors;
-#pragma GCC unroll 6
-    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(total + v * lanes) += sum[v];
-  }
-}
-
-RowProducts::RowProducts(const SquareRootDistributions& s) : s_(&s), list_(static_cast<std::size_t>(s.column_count)) {
+RowProducts::RowProducts(const SquareRootDistributions& s) : s_(&s), rare_columns_(0, s.column_count) {
   const auto rows = static_cast<std::size_t>(s.row_count());
   std::vector<Index> holders(static_cast<std::size_t>(s.column_count), 0);
   std::vector<std::size_t> first_of;  // the first row of each distinct one
@@ -81,15 +54,6 @@ RowProducts::RowProducts(const SquareRootDistributions& s) : s_(&s), list_(stati
 void RowProducts::set_anchors(Index first, Index count) {
   expects(count <= anchors && first + count <= s_->row_count(), "a block of rows");
   if (first == first_anchor_ && count == anchor_count_) return;
-  const auto each_rare = [this](auto body) {
-    for (std::size_t lane = 0; lane < lane_row_.size(); ++lane) {
-      const auto row = static_cast<std::size_t>(lane_row_[lane]);
-      for (auto e = static_cast<std::size_t>(rare_.begin[row]); e < static_cast<std::size_t>(rare_.begin[row + 1]); ++e) {
-        body(static_cast<std::uint32_t>(lane), list_[static_cast<std::size_t>(rare_.column[e])], rare_.value[e]);
-      }
-    }
-  };
-  each_rare([](std::uint32_t, Range& list, double) { list = {}; });  // of the anchors before
   first_anchor_ = first;
   anchor_count_ = count;
   lane_.clear();
@@ -101,23 +65,20 @@ void RowProducts::set_anchors(Index first, Index count) {
     lane_.push_back(lane);
   }
   std::ranges::fill(panel_, 0.0);
+  std::array<RareColumns::Row, anchors> rare;
   for (std::size_t lane = 0; lane < lane_row_.size(); ++lane) {
     const auto row = static_cast<std::size_t>(lane_row_[lane]);
     for (auto e = static_cast<std::size_t>(frequent_.begin[row]); e < static_cast<std::size_t>(frequent_.begin[row + 1]); ++e) {
       panel_[static_cast<std::size_t>(frequent_.column[e] * anchors) + lane] = frequent_.value[e];
     }
+    rare[lane] = rare_part(lane_row_[lane]);
   }
-  // Lists one after the other: lengths in `end`, then the place of each list at its first entry, which the entries move on to its end.
-  each_rare([](std::uint32_t, Range& list, double) { ++list.end; });
-  std::uint32_t size = 0;
-  each_rare([&size](std::uint32_t, Range& list, double) {
-    if (list.end == 0) return;  // placed already
-    list.begin = size;
-    size += std::exchange(list.end, 0);
-  });
-  entries_.resize(size);
-  each_rare([](std::uint32_t, Range& list, double) { list.end = list.begin; });
-  each_rare([this](std::uint32_t lane, Range& list, double value) { entries_[list.end++] = {value, lane}; });
+  rare_columns_.set_anchors(std::span(rare).first(lane_row_.size()));
+}
+
+RareColumns::Row RowProducts::rare_part(Index distinct) const {
+  const auto row = static_cast<std::size_t>(distinct);
+  return {rare_.column.data() + rare_.begin[row], rare_.value.data() + rare_.begin[row], rare_.begin[row + 1] - rare_.begin[row]};
 }
 
 void RowProducts::multiply(Index first, Index count) {
@@ -132,7 +93,8 @@ void RowProducts::multiply(Index first, Index count) {
   const Index places = std::ssize(place_row_);
   products_.assign(static_cast<std::size_t>(places * anchors), 0.0);
   add_frequent(places);
-  add_rare(places);
+  for (Index place = 0; place < places; ++place)
+    rare_columns_.add_products(rare_part(place_row_[static_cast<std::size_t>(place)]), products_.data() + place * anchors);
 }
 
 void RowProducts::add_frequent(Index places) {
@@ -140,19 +102,8 @@ void RowProducts::add_frequent(Index places) {
   for (const Index row : place_row_) cursor_.push_back(frequent_.begin[static_cast<std::size_t>(row)]);
   for (const Index row : place_row_) cursor_.push_back(frequent_.begin[static_cast<std::size_t>(row) + 1]);
   for (std::int32_t limit = depth; limit - depth < frequent_count_; limit += depth) {
-    multiply_block(panel_.data(), frequent_.column.data(), frequent_.value.data(), limit, places, cursor_.data() + places, cursor_.data(),
+    multiply_panel(panel_.data(), frequent_.column.data(), frequent_.value.data(), limit, cursor_.data() + places, places, cursor_.data(),
                    products_.data());
-  }
-}
-
-void RowProducts::add_rare(Index places) {
-  for (Index place = 0; place < places; ++place) {
-    const auto row = static_cast<std::size_t>(place_row_[static_cast<std::size_t>(place)]);
-    double* total = products_.data() + place * anchors;
-    for (auto e = static_cast<std::size_t>(rare_.begin[row]); e < static_cast<std::size_t>(rare_.begin[row + 1]); ++e) {
-      const Range list = list_[static_cast<std::size_t>(rare_.column[e])];
-      for (std::uint32_t k = list.begin; k < list.end; ++k) total[entries_[k].lane] += entries_[k].value * rare_.value[e];
-    }
   }
 }
 

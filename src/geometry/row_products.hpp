@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "geometry/anchor_panel.hpp"
 #include "posgeom/geometry/hellinger.hpp"
 
 namespace posgeom {
@@ -26,15 +27,6 @@ class RowProducts {
   }
 
  private:
-  struct Range {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-  };
-  /// One anchor's entry in a column that few rows hold.
-  struct Entry {
-    double value = 0;
-    std::uint32_t lane = 0;
-  };
   /// Entries of all distinct rows, one after the other; columns ascending within a row.
   struct Part {
     std::vector<Index> begin;  ///< [distinct + 1]
@@ -42,7 +34,7 @@ class RowProducts {
     std::vector<double> value;
   };
   void add_frequent(Index places);
-  void add_rare(Index places);
+  RareColumns::Row rare_part(Index distinct) const;
 
   const SquareRootDistributions* s_;
   std::vector<Index> distinct_;  ///< [rows] rows with the same number share storage
@@ -51,11 +43,10 @@ class RowProducts {
   Index frequent_count_ = 0;
   Index first_anchor_ = -1;
   Index anchor_count_ = 0;
-  std::vector<Index> lane_;      ///< [anchors] of each anchor
-  std::vector<Index> lane_row_;  ///< the distinct row of each lane
-  std::vector<double> panel_;    ///< [frequent_count_][anchors]
-  std::vector<Range> list_;      ///< [columns] the lane entries of each rare column
-  std::vector<Entry> entries_;
+  std::vector<Index> lane_;       ///< [anchors] of each anchor
+  std::vector<Index> lane_row_;   ///< the distinct row of each lane
+  std::vector<double> panel_;     ///< [frequent_count_][anchors]
+  RareColumns rare_columns_;      ///< the lanes that hold each rare column
   std::vector<Index> row_place_;  ///< of each row of the last multiply()
   std::vector<Index> place_row_;  ///< the distinct row of each place
   std::vector<Index> cursor_;     ///< of each place: its next entry
