@@ -42,10 +42,9 @@ void with_stages(const Invocation& invocation, void (*body)(const StageContext&)
   for (const std::string& line : run_header(invocation.comm, context.grid.text())) invocation.report.line(line);
   make_output_directory(invocation.comm, invocation.config);
   body(context);
-  constexpr double mebibyte = 1024.0 * 1024.0;
   const Index peak = all_reduce(invocation.comm, peak_memory(), Reduction::maximum);
-  invocation.report.line(fmt::format("done: results in {}; peak memory {:.0f} MiB on the fullest rank", invocation.config.output.directory,
-                                     static_cast<double>(peak) / mebibyte));
+  invocation.report.line(
+      fmt::format("done: results in {}; peak memory {:.0f} MiB on the fullest rank", invocation.config.output.directory, mebibytes(peak)));
 }
 
 void run_command(const Invocation& invocation) {

@@ -25,14 +25,6 @@ FingerprintLines corpus_lines(const Config& config, const Corpus& corpus) {
   return lines;
 }
 
-/// What halves and null depend on beside. Keys that may be missing on one side: counts with halves serve who wants none.
-FingerprintLines noise_lines(const Config& config) {
-  FingerprintLines lines;
-  if (config.noise.split || config.noise.shuffle) lines.push_back(fmt::format("noise.seed={}", config.noise.seed));
-  if (config.noise.split) lines.push_back(fmt::format("noise.split-by={}", config.values.at("split-by").back()));
-  return lines;
-}
-
 void show_progress(StageReport& report, const CountStatus& status) {
   if (status.bytes_total == 0 || status.seconds <= 0) return;
   const double done = static_cast<double>(status.bytes_done) / static_cast<double>(status.bytes_total);
@@ -65,13 +57,6 @@ std::optional<CountCheckpoint> read_unfinished(const StageContext& context, cons
                  "give the same options to go on with that count, --force to begin anew, or another --out");
   });
   return read_count_checkpoint(context.comm, path);
-}
-
-void remove_unfinished(const StageContext& context) {
-  collective(context.comm, "removing the unfinished count", [&] {
-    std::error_code ignored;
-    if (context.comm.is_root()) std::filesystem::remove(unfinished_path(context.config), ignored);
-  });
 }
 
 void require_tokens(const StageContext& context, const Corpus& corpus, const CorpusCounts& counts) {
@@ -130,7 +115,7 @@ CountedCorpus count_stage(const StageContext& context) {
   for (std::string& line : noise_lines(config)) lines.push_back(std::move(line));
   const std::string path = counts_path(config);
   context.report.begin("count");
-  const bool reusable = is_reusable(context.comm, path, lines, config.output.force, config.output.resume);
+  const bool reusable = reusable_lines(context.comm, path, lines, config.output.force, config.output.resume).has_value();
   if (reusable) {
     result.summary = read_counts_summary(context.comm, path);
     if (missing_lengths(config, result.summary).empty()) {
@@ -158,7 +143,7 @@ CountedCorpus count_stage(const StageContext& context) {
   if (corpus.vocabulary_built) file.vocabulary = corpus.vocabulary;
   if (reusable) keep_other_tables(read_count_tables(context.comm, path), file.counts);
   write_counts(context.comm, path, file, provenance_of(context, lines, result.corpus_fingerprint));
-  remove_unfinished(context);
+  remove_unfinished(context, unfinished_path(config));
   warn_of_odd_corpora(context, corpus, file.counts);
   file = {};
   result.summary = read_counts_summary(context.comm, path);

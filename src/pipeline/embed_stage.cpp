@@ -26,7 +26,6 @@ GeometryFile geometry_of(const StageContext& context, const SquareRootDistributi
   MdsOptions options;
   options.solver = config.geometry.solver;
   options.whole_spectrum = !config.geometry.leading_only;
-
   // Where --dims are listed, the widest of them is known before the rank is: no more vectors are computed than that.
   const bool listed = config.geometry.components_from_dims && config.stress.choice == StressOptions::Dimensions::listed;
   options.components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
@@ -76,7 +75,7 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
 
   GeometryFile file;
   bool deep_enough = false;
-  if (is_reusable(context.comm, path, lines, config.output.force, config.output.resume)) {
+  if (const auto there = reusable_lines(context.comm, path, lines, config.output.force, config.output.resume)) {
     file = read_geometry(context.comm, path);
     const Index wanted = components_of(config, file.spectrum.rank, s.row_count());
     deep_enough = file.encoding.components >= wanted;
@@ -85,9 +84,7 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
       return file;
     }
     // A noise analysis that this run does not ask for is kept, and what it was made with.
-    for (const std::string& line : split_lines(read_provenance(context.comm, path).value().fingerprint_lines)) {
-      if (line.starts_with("noise.") && line_value(lines, line.substr(0, line.find('='))).empty()) lines.push_back(line);
-    }
+    keep_additions(lines, *there, "noise.");
   }
   const bool stores_hellinger = config.geometry.write_hellinger || file.has_hellinger;
   if (!deep_enough) {

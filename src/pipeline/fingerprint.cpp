@@ -65,14 +65,22 @@ void require_same(const std::string& path, const FingerprintLines& there, const 
   if (!difference.empty()) throw Error(fmt::format("{} was made from something else ({}); {}", path, difference, advice));
 }
 
-bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume) {
-  if (force) return false;
+void keep_additions(FingerprintLines& lines, const FingerprintLines& there, std::string_view prefix) {
+  for (const std::string& line : there) {
+    if (line.starts_with(prefix) && line_value(lines, key_of(line)).empty()) lines.push_back(line);
+  }
+}
+
+std::optional<FingerprintLines> reusable_lines(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force,
+                                               bool resume) {
+  if (force) return std::nullopt;
   const std::optional<Provenance> provenance = read_provenance(comm, path);
-  if (!provenance) return false;
+  if (!provenance) return std::nullopt;
   return collective(comm, "comparing " + path + " with this run", [&] {
     if (!resume) throw Error(fmt::format("{} exists already; give --force to replace it, or another --out", path));
-    require_same(path, split_lines(provenance->fingerprint_lines), now, keep_or_replace);
-    return true;
+    FingerprintLines there = split_lines(provenance->fingerprint_lines);
+    require_same(path, there, now, keep_or_replace);
+    return std::optional(std::move(there));
   });
 }
 

@@ -25,7 +25,6 @@ MachineRates measure_rates() {
   rates.measured = true;
   const BlasReport blas = measure_blas();
   rates.dgemm_flops = blas.dgemm_flops / blas.threads;
-  rates.threads = blas.threads;
 
   PositionCounts counts;
   counts.length = rows;
@@ -43,7 +42,7 @@ MachineRates measure_rates() {
   const SquareRootDistributions s = square_root_distributions(counts, rows, {});
   const Communicator self = Communicator::self();
   const StressRequest request{{"random", random_encoding(RandomKind::normal, 1, s.position, width)}, {1, 2, 4, 8, 16, width}};
-  const StressWork work{rows, std::ssize(s.column), 1, 6, width, false};
+  const StressWork work{rows, std::ssize(s.column), 6, width, false};
   const double expected = summary_seconds(rows, work.nonzeros, 1, {}) + stress_seconds(work, 1, {});
   // The first run touches memory for the first time, as a stage does once only.
   double shortest = 0;

@@ -34,15 +34,13 @@ void require_counted(const StageContext& context, const CountsSummary& counted, 
 }  // namespace
 
 FingerprintLines noise_analysis_lines(const Config& config) {
-  FingerprintLines lines;
+  FingerprintLines lines = noise_lines(config);
   const NoiseAnalysisOptions& analysis = config.noise_analysis;
   if (config.noise.split) {
     lines.push_back(fmt::format("noise.replicates={}", analysis.replicates));
     lines.push_back(fmt::format("noise.alpha={}", analysis.alpha));
     lines.push_back(fmt::format("noise.rarefy={}", analysis.rarefy));
-    lines.push_back(fmt::format("noise.split-by={}", config.values.at("split-by").back()));
   }
-  if (config.noise.split || config.noise.shuffle) lines.push_back(fmt::format("noise.seed={}", config.noise.seed));
   return lines;
 }
 

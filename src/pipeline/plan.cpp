@@ -13,10 +13,6 @@
 namespace posgeom {
 namespace {
 
-constexpr Index most_ranks = Index{1} << 20;
-
-double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
-
 /// "0.4 s", "12 min", "3.5 h".
 std::string duration(double seconds) {
   if (seconds < 90) return fmt::format("{:.2g} s", seconds);

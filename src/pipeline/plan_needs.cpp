@@ -16,9 +16,6 @@ namespace {
 constexpr Index double_bytes = 8;
 /// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
 constexpr Index process_bytes = Index{48} << 20;
-constexpr Index most_ranks = Index{1} << 20;
-
-double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
 /// Nonzero (position, token) counts: no more than the table's cells, the tokens, or the types that so many draws from the sample's
 /// distribution show; equal shares of the tokens for all positions show most.
@@ -140,7 +137,6 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
     work.columns += width;
     const auto beyond = std::count_if(dims.begin(), dims.end(), [&](Index d) { return d > width; });  // they share a cell
     work.cells += std::ssize(dims) - beyond + (beyond > 0 && std::count(dims.begin(), dims.end(), width) == 0 ? 1 : 0);
-    ++work.coordinate_sets;
   }
   StageNeed need{"stress"};
   const Index own_pairs = n * (n - 1) / 2 / ranks;

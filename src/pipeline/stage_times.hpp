@@ -22,11 +22,10 @@ double spectrum_seconds(const SpectrumWork& work, Solver solver, Index ranks, co
 
 /// What a stress sweep does.
 struct StressWork {
-  Index rows = 0;             ///< m
-  Index nonzeros = 0;         ///< of S
-  Index coordinate_sets = 0;  ///< encodings with coordinates
-  Index cells = 0;            ///< (encoding with coordinates, dimension)
-  Index columns = 0;          ///< the widest cell of each encoding with coordinates, added up
+  Index rows = 0;      ///< m
+  Index nonzeros = 0;  ///< of S
+  Index cells = 0;     ///< (encoding with coordinates, dimension)
+  Index columns = 0;   ///< the widest cell of each encoding with coordinates, added up
   bool lag_kernels = false;
 };
 /// Of stress_sweep(), whose work the ranks share equally.

@@ -55,6 +55,20 @@ void check_stop(const StageContext& context) {
   }
 }
 
+void remove_unfinished(const StageContext& context, const std::string& path) {
+  collective(context.comm, "removing " + path, [&] {
+    std::error_code ignored;
+    if (context.comm.is_root()) std::filesystem::remove(path, ignored);
+  });
+}
+
+FingerprintLines noise_lines(const Config& config) {
+  FingerprintLines lines;
+  if (config.noise.split || config.noise.shuffle) lines.push_back(fmt::format("noise.seed={}", config.noise.seed));
+  if (config.noise.split) lines.push_back(fmt::format("noise.split-by={}", config.values.at("split-by").back()));
+  return lines;
+}
+
 Provenance provenance_of(const StageContext& context, const FingerprintLines& lines, const std::string& corpus_fingerprint) {
   Provenance provenance;
   provenance.command_line = context.config.command_line;

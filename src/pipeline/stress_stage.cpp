@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -113,14 +112,16 @@ Before read_before(const StageContext& context, Index length, const FingerprintL
   const Config& config = context.config;
   Before before{.path = stress_path(config, length), .table = {}, .lines = {}};
   const std::string unfinished = unfinished_path(config, length);
-  if (is_reusable(context.comm, unfinished, own_lines, config.output.force, true)) {
+  auto lines = reusable_lines(context.comm, unfinished, own_lines, config.output.force, true);
+  if (lines) {
     before.path = unfinished;
     before.finished = false;
-  } else if (!is_reusable(context.comm, before.path, own_lines, config.output.force, config.output.resume)) {
-    return before;
+  } else {
+    lines = reusable_lines(context.comm, before.path, own_lines, config.output.force, config.output.resume);
   }
+  if (!lines) return before;
   before.table = read_stress(context.comm, before.path).table;
-  before.lines = split_lines(read_provenance(context.comm, before.path).value().fingerprint_lines);
+  before.lines = std::move(*lines);
   return before;
 }
 
@@ -232,9 +233,7 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
     return course.file;
   }
   if (!before.finished) context.report.line("  going on with " + before.path);
-  for (const std::string& line : before.lines) {
-    if (line.rfind("encoding.", 0) == 0 && line_value(lines, line.substr(0, line.find('='))).empty()) lines.push_back(line);
-  }
+  keep_additions(lines, before.lines, "encoding.");
   if (store_encodings && stored_before.empty()) lines.emplace_back("encoding.stored=yes");
   course.provenance = provenance_of(context, lines, corpus_fingerprint);
   if (store_encodings) course.stored_forms = encodings.named;
@@ -247,10 +246,7 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   score_missing(course, missing_cells(table, encodings.named),
                 wants_smacof(config) ? missing_dimensions(table, "smacof") : std::vector<std::int32_t>());
   course.write(path);
-  collective(context.comm, "removing unfinished stress", [&] {
-    std::error_code ignored;
-    if (context.comm.is_root()) std::filesystem::remove(unfinished_path(config, s.length), ignored);
-  });
+  remove_unfinished(context, unfinished_path(config, s.length));
   context.report.end(fmt::format("{} encodings x {} dimensions", table.encoding_names.size(), table.dimensions.size()));
   return course.file;
 }

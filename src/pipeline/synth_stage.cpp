@@ -50,12 +50,7 @@ void synth_stage(const StageContext& context) {
   const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
   context.report.end(fmt::format("{} documents, {} tokens in {}.bin{}; exact distributions in {}", writer.document_count(),
                                  writer.token_count(), prefix, megatron ? " and .idx" : "", path));
-  context.report.line(fmt::format("read it with --corpus {}.bin --format {} --vocab-size {}{}", prefix,
-                                  megatron              ? "megatron"
-                                  : writer.width() == 2 ? "raw16"
-                                                        : "raw32",
-                                  truth.vocab_size,
-                                  config.tokenize.end_of_text >= 0 ? fmt::format(" --separator {}", config.tokenize.end_of_text) : ""));
+  context.report.line(how_to_read(config, prefix, writer, truth.vocab_size));
 }
 
 }  // namespace posgeom

@@ -63,6 +63,14 @@ void write_vocabulary(const StageContext& context, const Corpus& corpus, const s
 
 }  // namespace
 
+std::string how_to_read(const Config& config, const std::string& prefix, const TokenFileWriter& writer, Index vocab_size) {
+  const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
+  const Index separator = config.tokenize.end_of_text;
+  return fmt::format("read it with --corpus {}.bin --format {} --vocab-size {}{}", prefix,
+                     megatron ? "megatron" : fmt::format("raw{}", 8 * writer.width()), vocab_size,
+                     separator >= 0 ? fmt::format(" --separator {}", separator) : "");
+}
+
 void tokenize_stage(const StageContext& context) {
   const Config& config = context.config;
   const Communicator& comm = context.comm;
@@ -97,10 +105,8 @@ void tokenize_stage(const StageContext& context) {
   const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
   context.report.end(fmt::format("{} documents, {} tokens of {} bytes in {}.bin{}", writer.document_count(), writer.token_count(),
                                  writer.width(), prefix, megatron ? " and .idx" : ""));
-  const std::string format = megatron ? "megatron" : writer.width() == 2 ? "raw16" : "raw32";
-  context.report.line(fmt::format("read it with --corpus {}.bin --format {} --vocab-size {}{}{}", prefix, format, corpus.vocab_size,
-                                  separator >= 0 ? fmt::format(" --separator {}", separator) : "",
-                                  corpus.vocabulary_built ? "; its vocabulary is " + vocabulary : ""));
+  context.report.line(how_to_read(config, prefix, writer, corpus.vocab_size) +
+                      (corpus.vocabulary_built ? "; its vocabulary is " + vocabulary : ""));
 }
 
 }  // namespace posgeom

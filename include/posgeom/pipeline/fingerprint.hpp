@@ -1,5 +1,7 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posgeom/io/store.hpp"
@@ -30,8 +32,13 @@ void require_same(const std::string& path, const FingerprintLines& there, const 
 /// What to do about a result of another run that is in the way.
 inline constexpr const char* keep_or_replace = "give another --out to keep it, or --force to replace it";
 
-/// **Collective.** Whether PATH holds a finished result with the same lines, to be reused. False where nothing is there or `force` is set.
-/// Throws the same Error on every rank where another result is there, naming the difference, or where `resume` is off.
-bool is_reusable(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force, bool resume);
+/// Adds the lines of `there` whose keys start with `prefix` ("encoding.", "noise.") and that `lines` does not have: what a run does not ask
+/// for is kept in its file, with what it was made from.
+void keep_additions(FingerprintLines& lines, const FingerprintLines& there, std::string_view prefix);
+
+/// **Collective.** The lines of the finished result in PATH, to be reused, where it has the same as `now`. Nothing where no file is there
+/// or `force` is set. Throws the same Error on every rank where another result is there, naming the difference, or where `resume` is off.
+std::optional<FingerprintLines> reusable_lines(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force,
+                                               bool resume);
 
 }  // namespace posgeom

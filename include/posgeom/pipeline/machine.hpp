@@ -14,6 +14,8 @@ std::string library_versions();
 /// node's ranks.
 Index memory_limit(const Communicator& comm, Index chosen);
 
+inline double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
 /// Largest resident set of this process so far, bytes.
 Index peak_memory();
 

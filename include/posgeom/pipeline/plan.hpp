@@ -9,6 +9,9 @@
 
 namespace posgeom {
 
+/// No job has more.
+inline constexpr Index most_ranks = Index{1} << 20;
+
 /// Memory of one stage on the fullest rank, and its time.
 struct StageNeed {
   std::string stage;

@@ -77,11 +77,18 @@ Sweep collect_stage(const StageContext& context);
 
 /// **Collective.** The corpus as a token file in the output directory, and the vocabulary beside it where one was built.
 void tokenize_stage(const StageContext& context);
+/// **Collective.** Removes a stage's file of unfinished work, where it is there.
+void remove_unfinished(const StageContext& context, const std::string& path);
 /// **Collective.** What of a length's geometry stands above sampling noise, and above the shuffled corpus, as far as --noise asks for.
 /// Throws Error where the counts file holds no such counts.
 NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block);
-/// "noise.KEY=value" lines of the options that it depends on.
+/// What halves and null depend on: "noise.KEY=value" lines, which may be missing on one side, since counts with halves serve who wants
+/// none.
+FingerprintLines noise_lines(const Config& config);
+/// These, and what the noise analysis depends on beside.
 FingerprintLines noise_analysis_lines(const Config& config);
+/// The options with which a token file that a stage wrote is read back, as a sentence.
+std::string how_to_read(const Config& config, const std::string& prefix, const TokenFileWriter& writer, Index vocab_size);
 /// **Collective.** Draws a corpus with known truth (corpus/synthetic.hpp) into a token file, and writes OUT/truth.h5.
 void synth_stage(const StageContext& context);
 
