@@ -69,6 +69,15 @@ void stress_command(const Invocation& invocation) {
   with_stages(invocation, stress);
 }
 
+void bench_command(const Invocation& invocation) {
+  need_corpus(invocation);
+  need_lengths(invocation);
+  no_files(invocation);
+  use_blas_threads(invocation.comm, invocation.config.geometry.threads);
+  make_output_directory(invocation.comm, invocation.config);
+  bench({invocation.comm, invocation.config, grid_of(invocation.comm, invocation.config), invocation.report, stop_requested});
+}
+
 void collect_command(const Invocation& invocation) { with_stages(invocation, collect); }
 
 void tokenize_command(const Invocation& invocation) {
@@ -116,6 +125,10 @@ const std::vector<Command>& commands() {
       {"collect", "all stress files of OUT -> OUT/sweep.h5 and OUT/sweep.csv", {"sequences", "output"}, collect_command},
       {"tokenize", "text -> a token file in OUT, so that text is tokenised once", {"corpus", "tokenize", "output"}, tokenize_command},
       {"synth", "a synthetic corpus with known truth: a token file and truth.h5 in OUT", {"synth", "tokenize", "output"}, synth_command},
+      {"bench",
+       "run, everything made anew, and the seconds of its stages as CSV lines",
+       {"corpus", "sequences", "positions", "noise", "geometry", "stress", "output"},
+       bench_command},
       {"plan",
        "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
        {"corpus", "sequences", "noise", "geometry", "stress", "plan"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,7 +11,7 @@
 #include "geometry/dual.hpp"
 #include "geometry/krylov.hpp"
 #include "geometry/rows.hpp"
-#include "geometry/solver_cost.hpp"
+#include "geometry/solver_pick.hpp"
 #include "geometry/spectrum.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
@@ -21,80 +22,6 @@ namespace posgeom {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-struct Choice {
-  Solver solver = Solver::pdsyevd;
-  std::string reason;
-  /// Where krylov may fail: who takes over, and after how many steps.
-  Solver dense = Solver::pdsyevd;
-  Index krylov_steps = 0;
-};
-
-/// So many applications of B to a block are given up as no convergence where krylov was asked for by name.
-constexpr Index most_krylov_steps = 1000;
-
-/// The solver with the smallest predicted time.
-Choice fastest(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
-  const Index m = s.row_count();
-  const int ranks = grid.communicator().size();
-  const SolverRates rates{.threads = blas_threads()};
-  const SpectralProblem problem = spectral_problem(s, vectors, ranks);
-  const SolverChoice dense = fastest_solver(m, vectors, options.block, grid.rows(), grid.columns(), rates);
-  if (dense.seconds == 0) return {.solver = dense.solver, .reason = dense.reason};  // its refusal says what would fit
-
-  const double forming = gram_seconds(problem, rates);
-  double shortest = forming + dense.seconds;
-  Choice choice{.solver = dense.solver, .reason = {}, .dense = dense.solver};
-  std::string predicted = fmt::format("{} {:.2g} s ({:.2g} s of it the Gram matrix)", name_of(dense.solver), shortest, forming);
-  if (s.column_count < m && s.column_count <= dual_limit) {
-    const double seconds = dual_seconds(problem, rates);
-    predicted += fmt::format(", dual {:.2g} s", seconds);
-    if (seconds < shortest) {
-      shortest = seconds;
-      choice.solver = Solver::dual;
-    }
-  }
-  if (!options.whole_spectrum && vectors <= m / 4) {
-    const double step = krylov_step_seconds(problem, rates);
-    const double seconds = static_cast<double>(usual_krylov_steps) * step;
-    predicted += fmt::format(", krylov {:.2g} s where the spectrum decays", seconds);
-    if (seconds < shortest) {
-      choice.solver = Solver::krylov;
-      choice.krylov_steps = static_cast<Index>(shortest / step);
-    }
-  }
-  choice.reason = fmt::format("{}: n = {}, {} different tokens, {} vectors, {} ranks: the shortest predicted of {}", name_of(choice.solver),
-                              m, s.column_count, vectors, ranks, predicted);
-  return choice;
-}
-
-/// The solver to use, and why. Throws where the one that was asked for is not there or does not suit.
-Choice chosen_solver(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
-  const Index m = s.row_count();
-  switch (options.solver) {
-    case Solver::automatic:
-      return fastest(grid, s, options, vectors);
-    case Solver::dual:
-      if (s.column_count > dual_limit) {
-        throw Error(fmt::format("--solver dual: the counts hold {} different tokens, it takes at most {}; use --solver pdsyevd",
-                                s.column_count, dual_limit),
-                    ErrorKind::usage);
-      }
-      break;
-    case Solver::krylov:
-      if (vectors > std::max<Index>(1024, m / 4)) {
-        throw Error(
-            fmt::format("--solver krylov: it finds leading eigenpairs, and {} of {} are asked for; give fewer --components or --dims, "
-                        "or use --solver auto or pdsyevd",
-                        vectors, m),
-            ErrorKind::usage);
-      }
-      return {.solver = Solver::krylov, .reason = "krylov: as asked for", .krylov_steps = most_krylov_steps};
-    default:
-      require_solver_fits({options.solver, vectors}, m, options.block, grid.rows(), grid.columns());
-  }
-  return {.solver = options.solver, .reason = fmt::format("{}: as asked for", name_of(options.solver))};
-}
 
 /// Refuses eigenvalues that cannot be those of a Gram matrix with this trace. `order`: of the matrix that was solved.
 void check(const std::vector<double>& values, double trace, double floor, Index order, std::string_view solver) {
@@ -119,6 +46,7 @@ struct Leading {
   double residual = 0;
   double orthogonality = 0;
   std::vector<double> residuals = {};
+  double gram_seconds = 0;
 };
 
 Leading solve_dense(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Solver solver, Index components,
@@ -126,7 +54,9 @@ Leading solve_dense(const ProcessGrid& grid, const SquareRootDistributions& s, c
   const EighOptions wanted{solver, std::min(components, s.row_count())};
   collective(grid.communicator(), "forming the Gram matrix",
              [&] { require_solver_fits(wanted, s.row_count(), options.block, grid.rows(), grid.columns()); });
+  const auto begin = std::chrono::steady_clock::now();
   const DistributedMatrix gram = hellinger_gram(grid, s, options.block);
+  const std::chrono::duration<double> forming = std::chrono::steady_clock::now() - begin;
   Eigenpairs pairs = eigh(gram, wanted);
   collective(grid.communicator(), "checking the eigenvalues",
              [&] { check(pairs.values, trace, floor, s.row_count(), name_of(pairs.solver)); });
@@ -135,7 +65,8 @@ Leading solve_dense(const ProcessGrid& grid, const SquareRootDistributions& s, c
                   .solver = pairs.solver,
                   .residual = pairs.residual,
                   .orthogonality = pairs.orthogonality,
-                  .residuals = std::move(pairs.residuals)};
+                  .residuals = std::move(pairs.residuals),
+                  .gram_seconds = forming.count()};
   std::vector<Index> stored(static_cast<std::size_t>(std::min(components, leading.spectrum.rank)));
   std::iota(stored.begin(), stored.end(), Index{0});
   leading.columns = gather_columns(pairs.vectors, stored);
@@ -208,7 +139,7 @@ std::optional<Leading> solve_krylov(const Communicator& comm, const SquareRootDi
   return leading;
 }
 
-Leading solve(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Choice& choice, Index components,
+Leading solve(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, SolverPick& choice, Index components,
               double trace, double floor) {
   const Communicator& comm = grid.communicator();
   if (choice.solver == Solver::dual) return solve_dual(comm, s, options, components, trace, floor);
@@ -264,7 +195,7 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   expects(m >= 1 && options.components >= 0, "positions and a number of components");
   const Index components = options.components == 0 ? m : options.components;
   const Communicator& comm = grid.communicator();
-  Choice choice = collective(comm, "choosing a solver", [&] { return chosen_solver(grid, s, options, std::min(components, m)); });
+  SolverPick choice = collective(comm, "choosing a solver", [&] { return pick_solver(grid, s, options, std::min(components, m)); });
   // A BLAS may have other threads on other nodes: the root chooses.
   broadcast(comm, std::span(&choice.solver, 1));
   broadcast(comm, std::span(&choice.dense, 1));
@@ -274,8 +205,12 @@ Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, con
   // Equal rows, centred, leave one rounding an entry: |error|^2 <= m (eps |S_i|)^2. Nothing below it is geometry.
   const double floor = static_cast<double>(m) * 64 * epsilon * epsilon * largest_squared_norm(s);
 
+  const auto begin = std::chrono::steady_clock::now();
   Leading leading = solve(grid, s, options, choice, components, trace, floor);
   Mds mds;
+  const std::chrono::duration<double> solving = std::chrono::steady_clock::now() - begin;
+  mds.gram_seconds = leading.gram_seconds;
+  mds.solver_seconds = solving.count() - leading.gram_seconds;
   mds.encoding.rows = m;
   mds.encoding.components = components;
   mds.encoding.stored = std::ssize(leading.columns) / m;

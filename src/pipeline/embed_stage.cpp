@@ -31,6 +31,8 @@ GeometryFile geometry_of(const StageContext& context, const SquareRootDistributi
   options.components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
   options.block = block;
   Mds mds = classical_mds(context.grid, s, options);
+  context.report.took(fmt::format("gram n={}", s.length), mds.gram_seconds);
+  context.report.took(fmt::format("solver n={}", s.length), mds.solver_seconds);
   context.report.line("  solver " + mds.solver_reason);
   for (const std::string& warning : mds.warnings) context.report.line("  warning: " + warning);
 

@@ -40,7 +40,10 @@ void StageReport::begin(const std::string& stage) {
   last_ = start_;
 }
 
-void StageReport::end(const std::string& detail) { line(fmt::format("{:<16} {:8.2f} s  {}", stage_, seconds(), detail)); }
+void StageReport::end(const std::string& detail) {
+  times_.push_back({stage_, seconds()});
+  line(fmt::format("{:<16} {:8.2f} s  {}", stage_, seconds(), detail));
+}
 
 void StageReport::progress(double fraction, const std::string& detail) {
   if (out_ == nullptr || progress_ == Progress::none) return;

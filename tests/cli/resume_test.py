@@ -1,4 +1,6 @@
 """Finished stages are reused, others refused with the difference named, and what is added is all that is computed."""
+import csv
+
 import h5py
 import numpy as np
 
@@ -88,3 +90,27 @@ class Resume(Case):
 
     def test_stress_with_other_options_than_embed_is_refused(self):
         self.assertIn("unreached", self.error_line("stress", "--lengths", "8", "--dims", "1,2,4", "--out", "out", "--unreached", "uniform"))
+
+
+class Bench(Case):
+    def test_stage_times_as_csv(self):
+        self.write("corpus.txt", "\n".join(made_up_text()) + "\n")
+        options = ("--corpus", "corpus.txt", "--lengths", "4,8", "--dims", "1,2,4")
+        self.succeed("run", *options, "--out", "once", "--noise", "all")
+        for ranks in (2, 1):
+            text = self.succeed("bench", *options, "--out", "out", ranks=ranks)
+            rows = list(csv.DictReader(text.splitlines()))
+            self.assertEqual([(row["ranks"], row["length"]) for row in rows], [(str(ranks), "4"), (str(ranks), "8")])
+            for row in rows:
+                seconds = {name: float(value) for name, value in row.items() if name.endswith("_s")}
+                self.assertTrue(all(value > 0 for name, value in seconds.items()), row)
+                self.assertLessEqual(seconds["gram_s"] + seconds["solver_s"], seconds["embed_s"])
+                self.assertLess(seconds["count_s"] + seconds["collect_s"], seconds["total_s"])
+                self.assertEqual((row["noise"], row["dimensions"], row["version"]), ("all", "3", rows[0]["version"]))
+            # Made anew, and the same numbers as run's.
+            for length in (4, 8):
+                with h5py.File(self.folder / f"once/stress-{length}.h5") as one, h5py.File(self.folder / f"out/stress-{length}.h5") as other:
+                    np.testing.assert_allclose(one["raw"][()], other["raw"][()], rtol=1e-12, atol=1e-12)
+        with open(self.folder / "out/bench.csv", encoding="utf-8") as kept:
+            self.assertEqual([row["ranks"] for row in csv.DictReader(kept)], ["2", "2", "1", "1"])
+        self.assertIn("--corpus", self.error_line("bench", "--lengths", "4", code=2))

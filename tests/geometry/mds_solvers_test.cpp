@@ -153,9 +153,8 @@ TEST(Mds, EverySolverAgreesOnSpecialSpectra) {
   expect_agreement(synthetic::counts_of(noise), 64);
 }
 
-TEST(Mds, AutomaticTakesKrylovWhereTheLeadingPairsSuffice) {
-  const Communicator comm = Communicator::world();
-  // Nine smooth directions and hardly any noise, more tokens than positions.
+/// Nine smooth directions and hardly any noise, more tokens than positions.
+SquareRootDistributions smooth_distributions() {
   std::vector<std::vector<Count>> table(400, std::vector<Count>(500));
   for (std::size_t i = 0; i < table.size(); ++i) {
     for (std::size_t v = 0; v < 500; ++v) {
@@ -163,7 +162,12 @@ TEST(Mds, AutomaticTakesKrylovWhereTheLeadingPairsSuffice) {
       table[i][v] = static_cast<Count>(1e8 * std::exp(-away * away / 2));
     }
   }
-  const SquareRootDistributions s = square_root_distributions(synthetic::counts_of(table), 400, {});
+  return square_root_distributions(synthetic::counts_of(table), 400, {});
+}
+
+TEST(Mds, AutomaticTakesKrylovWhereTheLeadingPairsSuffice) {
+  const SquareRootDistributions s = smooth_distributions();
+  const Communicator comm = Communicator::world();
   const ProcessGrid grid = ProcessGrid::nearest_square(comm);
   const Mds whole = classical_mds(grid, s, {.components = 4});
   EXPECT_NE(whole.solver, "krylov");
@@ -174,6 +178,39 @@ TEST(Mds, AutomaticTakesKrylovWhereTheLeadingPairsSuffice) {
   EXPECT_LE(distance_error(some, whole, 4), 1e-9 * scale);
   EXPECT_TRUE(some.warnings.empty());
   EXPECT_EQ(some.solver_reason.substr(0, some.solver.size() + 2), some.solver + ": ");
+}
+
+/// A few tokens a position, whose weights move along the positions: sparse enough that automatic takes krylov.
+SquareRootDistributions sparse_distributions(Index length) {
+  std::vector<std::vector<Count>> table(static_cast<std::size_t>(length), std::vector<Count>(static_cast<std::size_t>(length + 20)));
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    for (std::size_t v = 0; v < 20; ++v) table[i][i + v] = static_cast<Count>(1e6 / static_cast<double>(1 + (v > 10 ? v - 10 : 10 - v)));
+  }
+  return square_root_distributions(synthetic::counts_of(table), length, {});
+}
+
+TEST(Mds, KrylovThatDoesNotConvergeIsReplacedOrRefused) {
+  const Communicator comm = Communicator::world();
+  const SquareRootDistributions s = sparse_distributions(1500);
+  const ProcessGrid grid = ProcessGrid::nearest_square(comm);
+  // One product with a block finds no leading pairs of so slowly falling a spectrum.
+  MdsOptions options{.components = 4, .whole_spectrum = false, .krylov_steps = 1};
+  const Mds replaced = classical_mds(grid, s, options);
+  EXPECT_NE(replaced.solver, "krylov");
+  EXPECT_TRUE(replaced.spectrum.complete);
+  for (const std::string_view part : {"in place of krylov: after", "steps the largest residual is", "krylov: n = 1500"})
+    EXPECT_NE(replaced.solver_reason.find(part), std::string::npos) << replaced.solver_reason;
+
+  options.solver = Solver::krylov;
+  try {
+    classical_mds(grid, s, options);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::run);
+    const std::string text = error.what();
+    for (const std::string_view part : {"--solver krylov", "4 eigenpairs of 1500 positions did not converge", "--solver auto"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
 }
 
 TEST(Mds, AFlatBulkIsWarnedOfByEverySolver) {

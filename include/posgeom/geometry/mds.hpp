@@ -38,6 +38,8 @@ struct MdsOptions {
   bool whole_spectrum = true;  ///< all m eigenvalues are wanted: automatic does not take krylov, which finds k only
   Index block = default_block_size;
   double rank_tolerance = 1e-10;  ///< relative to lambda_1
+  /// krylov's most products of B with a block; 0: as many as the dense solver's predicted time allows, 1000 where it is asked for by name.
+  Index krylov_steps = 0;
 };
 
 struct Mds {
@@ -48,6 +50,8 @@ struct Mds {
   double residual = 0;        ///< as in Eigenpairs, against B
   double orthogonality = 0;
   std::vector<double> residuals;      ///< as in Eigenpairs, of the min(k, m) leading pairs; dual: of those within the rank
+  double gram_seconds = 0;            ///< this rank's wall time for the Gram matrix; 0 where none is formed
+  double solver_seconds = 0;          ///< and for everything else that gives the eigenpairs, a krylov that was given up included
   std::vector<std::string> warnings;  ///< what a reader of the components must know, a line each
 };
 

@@ -12,5 +12,8 @@ void stress(const StageContext& context);
 void collect(const StageContext& context);
 void tokenize(const StageContext& context);
 void synth(const StageContext& context);
+/// run(), everything made anew, with its times as CSV: a heading and a line a length on the report, and the lines appended to
+/// OUT/bench.csv. Columns: README, "Benchmarks".
+void bench(const StageContext& context);
 
 }  // namespace posgeom

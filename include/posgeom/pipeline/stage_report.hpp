@@ -10,6 +10,12 @@
 
 namespace posgeom {
 
+/// What a stage, or a part of one, took.
+struct StageTime {
+  std::string stage;
+  double seconds = 0;
+};
+
 /// Tells a person what the pipeline does: one line a finished stage, progress in between. Speaks on the root only.
 class StageReport {
  public:
@@ -24,6 +30,10 @@ class StageReport {
   void end(const std::string& detail);
   /// How far the stage is: a bar on a terminal, a line a minute in a log. `detail` is appended.
   void progress(double fraction, const std::string& detail);
+  /// Times a part of a stage, without a line.
+  void took(const std::string& part, double seconds) { times_.push_back({part, seconds}); }
+  /// Every stage that has ended, and every part, in order; kept on all ranks.
+  const std::vector<StageTime>& times() const { return times_; }
 
  private:
   double seconds() const;
@@ -35,6 +45,7 @@ class StageReport {
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_;
   bool bar_shown_ = false;
+  std::vector<StageTime> times_;
 };
 
 }  // namespace posgeom
