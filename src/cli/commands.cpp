@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/allocation.hpp"
 #include "cli/signals.hpp"
 #include "posgeom/corpus/corpus.hpp"
 #include "posgeom/error.hpp"
@@ -34,12 +35,23 @@ void no_files(const Invocation& invocation) {
   }
 }
 
+/// **Collective.** The configuration; where --memory is not given, with this rank's share of what the batch system allocated.
+Config within_allocation(const Invocation& invocation) {
+  Config config = invocation.config;
+  const Index allocated = all_reduce(invocation.comm, allocated_memory(), Reduction::minimum);
+  if (config.geometry.memory_bytes == 0 && allocated > 0)
+    config.geometry.memory_bytes = std::min(memory_limit(invocation.comm, 0), share_of_node(invocation.comm, allocated));
+  return config;
+}
+
 void with_stages(const Invocation& invocation, void (*body)(const StageContext&)) {
   no_files(invocation);
-  const StageContext context{invocation.comm, invocation.config, grid_of(invocation.comm, invocation.config), invocation.report,
-                             stop_requested};
+  const Config config = within_allocation(invocation);
+  const StageContext context{invocation.comm, config, grid_of(invocation.comm, config), invocation.report, stop_requested};
   use_blas_threads(invocation.comm, invocation.config.geometry.threads);
-  for (const std::string& line : run_header(invocation.comm, context.grid.text())) invocation.report.line(line);
+  for (const std::string& line :
+       run_header(invocation.comm, context.grid.text(), memory_limit(invocation.comm, config.geometry.memory_bytes)))
+    invocation.report.line(line);
   make_output_directory(invocation.comm, invocation.config);
   body(context);
   const Index peak = all_reduce(invocation.comm, peak_memory(), Reduction::maximum);
@@ -75,7 +87,8 @@ void bench_command(const Invocation& invocation) {
   no_files(invocation);
   use_blas_threads(invocation.comm, invocation.config.geometry.threads);
   make_output_directory(invocation.comm, invocation.config);
-  bench({invocation.comm, invocation.config, grid_of(invocation.comm, invocation.config), invocation.report, stop_requested});
+  const Config config = within_allocation(invocation);
+  bench({invocation.comm, config, grid_of(invocation.comm, config), invocation.report, stop_requested});
 }
 
 void collect_command(const Invocation& invocation) { with_stages(invocation, collect); }
@@ -88,6 +101,7 @@ void tokenize_command(const Invocation& invocation) {
 void synth_command(const Invocation& invocation) { with_stages(invocation, synth); }
 
 void plan_command(const Invocation& invocation) {
+  die_of_stop_signals();
   no_files(invocation);
   need_lengths(invocation);
   plan(invocation.comm, invocation.config, invocation.report);
@@ -101,6 +115,7 @@ InspectLines inspect_any(const Communicator& comm, const std::string& path) {
 }
 
 void inspect_command(const Invocation& invocation) {
+  die_of_stop_signals();
   if (invocation.files.empty()) throw CollectiveError("inspect: no file given; usage: posgeom inspect FILE...", ErrorKind::usage, 0);
   for (const std::string& path : invocation.files) {
     const InspectLines lines = inspect_any(invocation.comm, path);

@@ -111,7 +111,6 @@ int run_on_ranks(const std::vector<std::string>& arguments, const Communicator& 
   broadcast_resized(world, config.created);  // the root's clock: all ranks write one attribute
 
   StageReport report(world.is_root() ? &std::cout : nullptr, config.output.progress, watched());
-  catch_stop_signals();
   command->function({world, config, line.files, report});
   return 0;
 }
@@ -135,6 +134,8 @@ int run_and_report(const std::vector<std::string>& arguments, const Communicator
 
 int main(int argc, char** argv) {
   try {
+    // Before MPI starts: a job's warning may come while the ranks still find each other.
+    catch_stop_signals();
     const Session session(argc, argv);
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return run_and_report(arguments, Communicator::world());

@@ -21,6 +21,12 @@ void catch_stop_signals() {
   sigaction(SIGUSR1, &action, nullptr);
 }
 
+void die_of_stop_signals() {
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGUSR1, SIG_DFL);
+  if (stop_flag != 0) std::raise(SIGTERM);
+}
+
 bool stop_requested() { return stop_flag != 0; }
 
 }  // namespace posgeom::cli

@@ -43,14 +43,17 @@ Index cores_of(const std::set<int>& cpus) {
 
 }  // namespace
 
-int cores_per_rank(const Communicator& comm) {
+Index cores_of_node(const Communicator& comm) {
   const Communicator node = comm.split_by_node();
   const std::vector<int> mine = collective(node, "looking for cores", allowed_cpus);
   const std::vector<int> all = all_gather(node, std::span<const int>(mine));
   const Index cores = collective(node, "counting cores", [&] { return cores_of(std::set<int>(all.begin(), all.end())); });
-  // Read from files: as the root of the node saw them.
-  const Index share = all_reduce(node, std::max(Index{1}, cores / node.size()), Reduction::minimum);
-  return narrow_to_int(share, "the cores of a rank");
+  // Read from files: as the rank that sees fewest saw them.
+  return all_reduce(node, std::max(Index{1}, cores), Reduction::minimum);
+}
+
+int cores_per_rank(const Communicator& comm) {
+  return narrow_to_int(std::max(Index{1}, cores_of_node(comm) / comm.split_by_node().size()), "the cores of a rank");
 }
 
 int set_blas_threads(int threads) {

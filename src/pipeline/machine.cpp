@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <string_view>
 
 #include "posgeom/io/store.hpp"
@@ -16,11 +18,38 @@ namespace posgeom {
 
 std::string library_versions() { return fmt::format("{}; {}", mpi_version(), hdf5_version()); }
 
+Index share_of_node(const Communicator& comm, Index node_bytes) { return node_bytes / 10 * 9 / comm.split_by_node().size(); }
+
+Index control_group_memory(const std::string& membership, const std::string& root) {
+  std::ifstream groups(membership);
+  Index least = 0;
+  const auto consider = [&](const std::string& file) {
+    Index limit = 0;
+    std::ifstream in(file);
+    if (in >> limit && limit > 0 && (least == 0 || limit < least)) least = limit;  // "max" is no number
+  };
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" of version 2; "7:memory:/path" of version 1.
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && controllers != "memory") continue;
+    const std::string base = controllers.empty() ? root : root + "/memory";
+    const std::string file = controllers.empty() ? "/memory.max" : "/memory.limit_in_bytes";
+    // A group's limit holds within those of the groups above it.
+    for (std::string path = line.substr(second + 1); !path.empty() && path != "/"; path.resize(path.find_last_of('/')))
+      consider(base + path + file);
+    consider(base + file);
+  }
+  return least;
+}
+
 Index memory_limit(const Communicator& comm, Index chosen) {
   if (chosen > 0) return chosen;
-  const Communicator node = comm.split_by_node();
   const Index physical = static_cast<Index>(sysconf(_SC_PHYS_PAGES)) * static_cast<Index>(sysconf(_SC_PAGESIZE));
-  return physical / 10 * 9 / node.size();
+  const Index group = control_group_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+  return share_of_node(comm, group > 0 ? std::min(physical, group) : physical);
 }
 
 void use_blas_threads(const Communicator& comm, int chosen) { set_blas_threads(chosen > 0 ? chosen : cores_per_rank(comm)); }
@@ -46,7 +75,7 @@ bool is_outdated(const std::string& blas) {
 
 }  // namespace
 
-std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid) {
+std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid, Index memory_bytes) {
   const Communicator node = comm.split_by_node();
   const Index nodes = all_reduce(comm, Index{node.is_root() ? 1 : 0});
   const BlasReport blas = measure_blas();
@@ -56,6 +85,17 @@ std::vector<std::string> run_header(const Communicator& comm, const std::string&
       fmt::format("{} rank{} on {} node{}, process grid {}, BLAS {}, {} thread{} a rank: {:.1f} GF/s DGEMM on the slowest rank",
                   comm.size(), comm.size() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", process_grid, blas.name, blas.threads,
                   blas.threads == 1 ? "" : "s", slowest / 1e9)};
+  const Index cores = cores_of_node(comm);
+  const Index fewest = all_reduce(comm, cores, Reduction::minimum);
+  const Index crowded = all_reduce(comm, Index{node.size() > cores ? 1 : 0});
+  lines.push_back(fmt::format("{} core{} a node to run on, {:.0f} MiB a rank to use", fewest, fewest == 1 ? "" : "s",
+                              mebibytes(all_reduce(comm, memory_bytes, Reduction::minimum))));
+  if (crowded > 0) {
+    lines.push_back(fmt::format(
+        "warning: {} of {} ranks share cores ({} ranks on a node where they may run on {}): they wait for each other; start fewer, or "
+        "have the launcher bind them apart (srun --cpus-per-task, mpirun --bind-to core)",
+        crowded, comm.size(), node.size(), cores));
+  }
   if (is_outdated(blas.name)) {
     lines.push_back(fmt::format(
         "warning: {} does not know this CPU and runs its oldest kernels, several times slower than the CPU can; install BLIS and "
