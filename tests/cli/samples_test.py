@@ -1,11 +1,15 @@
 """The bundled corpora: the aligned 16S genes' reference values, and the King James Bible against NumPy."""
+import csv
 import lzma
+import os
+import subprocess
+import sys
 
 import h5py
 import numpy as np
 
 import reference
-from harness import DATA, Case
+from harness import DATA, POSGEOM, SOURCE, Case
 
 GENES_EIGENVALUES = [2073.29937, 820.488595, 298.246994, 255.073498, 172.555814, 47.5817171]
 GENES_STRESS = {1: 0.14190194, 2: 0.04610426, 3: 0.01728542, 4: 0.00570930, 8: 1.891e-8}
@@ -28,6 +32,29 @@ class Aligned16S(Case):
         with h5py.File(self.folder / "out/stress-7682.h5") as f:
             for k, d in enumerate(f["dimension"][()]):
                 self.assertAlmostEqual(f["raw"][0, k], GENES_STRESS[d], delta=6e-9 if d < 8 else 6e-12)
+
+
+class Paper(Case):
+    def test_the_synthetic_experiments_need_no_data(self):
+        def script(*words):
+            return subprocess.run(["bash", SOURCE / "jobs/paper.sh", "--posgeom", POSGEOM, *words], cwd=self.folder, capture_output=True, text=True,
+                                  env={**os.environ, "PYTHON": sys.executable}, timeout=200)
+        done = script("--out", "paper")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.folder / "paper/paper.csv", encoding="utf-8") as file:
+            rows = {row["claim"]: row for row in csv.DictReader(file)}
+        self.assertEqual(rows["synthetic, 3 components: rank"]["measured"], "3")
+        noisy = rows["the same, 1000 tokens a component: rank"]
+        self.assertEqual(noisy["measured"], "31")
+        self.assertIn("NOT reproduced", noisy["verdict"])
+        self.assertIn("signal rank 3", noisy["verdict"])
+        self.assertEqual(rows["parameters of A B', of n d"]["measured"], "480 of 4096 (-88 %)")
+        self.assertEqual(rows["SST-2"]["published"], "not run")
+        self.assertEqual(rows["IMDB"]["published"], "not run")
+        for words, what in ((("--imdb", "none.tsv"), "none.tsv"), (("--imdb", SOURCE / "README.md"), "--vocab"), (("--odd",), "--odd")):
+            refused = script(*words)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(what, refused.stderr)
 
 
 class Plan(Case):
