@@ -9,6 +9,7 @@
 #include "geometry/rows.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
 namespace {
@@ -16,21 +17,48 @@ namespace {
 constexpr std::array<std::pair<Unreached, std::string_view>, 3> unreached_names{
     {{Unreached::drop, "drop"}, {Unreached::uniform, "uniform"}, {Unreached::zero, "zero"}}};
 
-/// The column of each token, -1 for tokens that no reached position holds; ascending in token id.
-std::vector<std::int32_t> columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, Index& used) {
-  std::vector<std::int32_t> column(static_cast<std::size_t>(counts.vocab_size), -1);
+/// The columns: those of tokens that many rows hold come first, so that every row begins with them; each kind ascending in token id.
+struct Columns {
+  std::vector<std::int32_t> of_token;  ///< [V]; -1 where no reached position holds the token
+  Index frequent = 0;                  ///< so many come first
+  Index used = 0;
+};
+
+/// `filled`: unreached positions have one row together that holds every token.
+Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, bool filled, Index distinct_rows) {
+  std::vector<std::int32_t> holders(static_cast<std::size_t>(counts.vocab_size), 0);
   for (std::size_t i = 0; i < reached.size(); ++i) {
     if (!reached[i]) continue;
     for (const Token token : counts.tokens_at(static_cast<Index>(i))) {
       expects(token >= 0 && token < counts.vocab_size, "token ids below the vocabulary size");
-      column[static_cast<std::size_t>(token)] = 0;
+      ++holders[static_cast<std::size_t>(token)];
     }
   }
-  used = 0;
-  for (std::int32_t& entry : column) {
-    if (entry == 0) entry = static_cast<std::int32_t>(used++);
+  Columns columns;
+  columns.of_token.assign(holders.size(), -1);
+  for (const bool frequent : {true, false}) {
+    for (std::size_t v = 0; v < holders.size(); ++v) {
+      if (holders[v] == 0 || is_frequent(holders[v] + (filled ? 1 : 0), distinct_rows) != frequent) continue;
+      columns.of_token[v] = static_cast<std::int32_t>(columns.used++);
+    }
+    if (frequent) columns.frequent = columns.used;
   }
-  return column;
+  return columns;
+}
+
+/// Appends a position's distribution: its frequent tokens, then the others.
+void append_row(SquareRootDistributions& s, const PositionCounts& counts, Index i, const Columns& columns, double factor) {
+  const auto tokens = counts.tokens_at(i);
+  const auto occurrences = counts.counts_at(i);
+  const auto total = static_cast<double>(counts.position_total[static_cast<std::size_t>(i)]);
+  for (const bool frequent : {true, false}) {
+    for (std::size_t e = 0; e < tokens.size(); ++e) {
+      const std::int32_t column = columns.of_token[static_cast<std::size_t>(tokens[e])];
+      if ((column < columns.frequent) != frequent) continue;
+      s.column.push_back(column);
+      s.value.push_back(factor * std::sqrt(static_cast<double>(occurrences[e]) / total));
+    }
+  }
 }
 
 /// Appends the uniform distribution over the whole vocabulary: 1/V for each token that occurs, the others' share in one last column.
@@ -70,9 +98,11 @@ SquareRootDistributions square_root_distributions(const PositionCounts& counts, 
 
   SquareRootDistributions s;
   s.length = length;
-  Index used = 0;
-  const std::vector<std::int32_t> column = columns_of_tokens(counts, reached, used);
-  s.column_count = used;
+  const Index reached_rows = std::ranges::count(reached, true);
+  const bool others = options.unreached != Unreached::drop && reached_rows < length;
+  const Columns columns =
+      columns_of_tokens(counts, reached, others && options.unreached == Unreached::uniform, reached_rows + (others ? 1 : 0));
+  s.column_count = columns.used;
   const double factor = options.unit_range ? 1 / std::numbers::sqrt2 : 1.0;
   Index uniform_begin = -1;
   for (Index i = 0; i < length; ++i) {
@@ -86,16 +116,10 @@ SquareRootDistributions square_root_distributions(const PositionCounts& counts, 
     }
     s.row_begin.push_back(std::ssize(s.value));
     if (kept) {
-      const auto tokens = counts.tokens_at(i);
-      const auto occurrences = counts.counts_at(i);
-      const auto total = static_cast<double>(counts.position_total[static_cast<std::size_t>(i)]);
-      for (std::size_t e = 0; e < tokens.size(); ++e) {
-        s.column.push_back(column[static_cast<std::size_t>(tokens[e])]);
-        s.value.push_back(factor * std::sqrt(static_cast<double>(occurrences[e]) / total));
-      }
+      append_row(s, counts, i, columns, factor);
     } else if (options.unreached == Unreached::uniform) {
       uniform_begin = std::ssize(s.value);
-      append_uniform_row(s, used, counts.vocab_size, factor);
+      append_uniform_row(s, columns.used, counts.vocab_size, factor);
     }
     s.row_end.push_back(std::ssize(s.value));
   }
@@ -106,6 +130,22 @@ SquareRootDistributions square_root_distributions(const PositionCounts& counts, 
         "or use --unreached uniform or zero",
         length, std::ranges::max(totals), least));
   }
+  return s;
+}
+
+SquareRootDistributions square_root_distributions(const Communicator& comm, const PositionCounts& counts, Index length,
+                                                  const HellingerOptions& options) {
+  const Communicator node = comm.split_by_node();
+  SquareRootDistributions s = collective(comm, "forming the square-root distributions", [&] {
+    return node.is_root() ? square_root_distributions(counts, length, options) : SquareRootDistributions{};
+  });
+  broadcast(node, std::span(&s.length, 1));
+  broadcast(node, std::span(&s.column_count, 1));
+  broadcast_resized(node, s.position);
+  broadcast_resized(node, s.row_begin);
+  broadcast_resized(node, s.row_end);
+  s.column = share_on_node(node, std::move(s.column));
+  s.value = share_on_node(node, std::move(s.value));
   return s;
 }
 

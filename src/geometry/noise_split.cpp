@@ -17,8 +17,8 @@ void append_rows(const PositionCounts& from, std::span<const std::int32_t> posit
   for (const std::int32_t i : positions) {
     const auto tokens = from.tokens_at(i);
     const auto occurrences = from.counts_at(i);
-    to.token.insert(to.token.end(), tokens.begin(), tokens.end());
-    to.count.insert(to.count.end(), occurrences.begin(), occurrences.end());
+    to.token.own().insert(to.token.own().end(), tokens.begin(), tokens.end());
+    to.count.own().insert(to.count.own().end(), occurrences.begin(), occurrences.end());
     to.indptr.push_back(std::ssize(to.token));
     to.position_total.push_back(from.position_total[static_cast<std::size_t>(i)]);
   }

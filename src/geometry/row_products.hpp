@@ -15,7 +15,8 @@ class RowProducts {
  public:
   static constexpr Index anchors = HellingerRows::row_block;
 
-  /// `s` must outlive this. Copies its entries, apart by the two kinds of columns: 12 bytes a nonzero.
+  /// `s` must outlive this. Reads its entries where they are, if its frequent columns are the first ones (as square_root_distributions
+  /// numbers them); otherwise from a copy, 12 bytes a nonzero.
   explicit RowProducts(const SquareRootDistributions& s);
   /// At most `anchors` rows, from then on.
   void set_anchors(Index first, Index count);
@@ -27,19 +28,21 @@ class RowProducts {
   }
 
  private:
-  /// Entries of all distinct rows, one after the other; columns ascending within a row.
-  struct Part {
-    std::vector<Index> begin;  ///< [distinct + 1]
-    std::vector<std::int32_t> column;
-    std::vector<double> value;
+  /// A distinct row: its frequent columns, then the rare ones, each ascending.
+  struct Row {
+    Index begin, rare, end;
   };
+  void copy_apart(const std::vector<std::int32_t>& number);
   void add_frequent(Index places);
   RareColumns::Row rare_part(Index distinct) const;
 
   const SquareRootDistributions* s_;
   std::vector<Index> distinct_;  ///< [rows] rows with the same number share storage
-  Part frequent_;                ///< columns by their numbers
-  Part rare_;
+  std::vector<Row> row_;         ///< [distinct]
+  std::vector<std::int32_t> own_column_;
+  std::vector<double> own_value_;
+  const std::int32_t* column_ = nullptr;  ///< those of s, or this one's own
+  const double* value_ = nullptr;
   Index frequent_count_ = 0;
   Index first_anchor_ = -1;
   Index anchor_count_ = 0;

@@ -75,7 +75,16 @@ PositionCounts read_counts(const Communicator& comm, const std::string& path, In
   PositionCounts c =
       collective(comm, "reading " + path, [&] { return comm.is_root() ? read_on_root(path, length, table) : PositionCounts{}; });
   io::broadcast_all(comm, c.length, c.vocab_size, c.document_count, c.empty_document_count, c.token_count, c.longest_document,
-                    c.position_total, c.indptr, c.token, c.count);
+                    c.position_total, c.indptr);
+  // The cells go to one rank a node, which shares them with the others.
+  const Communicator node = comm.split_by_node();
+  const Communicator leaders = comm.split(node.is_root() ? 0 : 1);
+  if (node.is_root()) {
+    broadcast_resized(leaders, c.token.own());
+    broadcast_resized(leaders, c.count.own());
+  }
+  c.token = share_on_node(node, std::move(c.token));
+  c.count = share_on_node(node, std::move(c.count));
   return c;
 }
 

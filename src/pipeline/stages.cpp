@@ -86,8 +86,7 @@ Provenance provenance_of(const StageContext& context, const FingerprintLines& li
 
 SquareRootDistributions distributions_at(const StageContext& context, Index length) {
   const PositionCounts counts = read_counts(context.comm, counts_path(context.config), length);
-  return collective(context.comm, "forming the square-root distributions",
-                    [&] { return square_root_distributions(counts, length, context.config.positions); });
+  return square_root_distributions(context.comm, counts, length, context.config.positions);
 }
 
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length) {

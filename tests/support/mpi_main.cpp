@@ -1,4 +1,4 @@
-// main() of every MPI test: all ranks agree on the failures, and the root alone reports what passed.
+// main() of every MPI test: all ranks agree on the failures, and the root alone reports what passed, each what failed.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -8,6 +8,11 @@ namespace {
 
 /// After each test, every rank learns how many ranks failed it; a failure elsewhere becomes one here, so that all exit alike.
 class AgreeOnFailure : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& part) override {
+    if (part.failed() && rank_ != 0)
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, part.file_name() == nullptr ? "?" : part.file_name(), part.line_number(),
+                   part.summary());
+  }
   void OnTestEnd(const testing::TestInfo& info) override {
     int failed = info.result()->Failed() ? 1 : 0;
     const bool failed_here = failed != 0;
@@ -16,10 +21,12 @@ class AgreeOnFailure : public testing::EmptyTestEventListener {
   }
 
  public:
+  explicit AgreeOnFailure(int rank) : rank_(rank) {}
   bool other_rank_failed() const { return other_rank_failed_; }
 
  private:
   bool other_rank_failed_ = false;
+  int rank_;
 };
 
 }  // namespace
@@ -34,7 +41,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  auto* agree = new AgreeOnFailure;
+  auto* agree = new AgreeOnFailure(rank);
   listeners.Append(agree);
   if (rank != 0) delete listeners.Release(listeners.default_result_printer());
   int result = RUN_ALL_TESTS();

@@ -22,22 +22,27 @@ struct HellingerOptions {
   bool unit_range = false;  ///< --hellinger-range 1: every distance divided by sqrt 2, so that H is in [0, 1]
 };
 
-/// S: row i holds sqrt(mu_i(v)) (times 1/sqrt 2 with unit_range), sparse; the same on every rank. Only tokens that occur have a column
-/// (0 .. column_count-1, ascending in token id); with Unreached::uniform one last column stands for all tokens that never occur, with the
-/// uniform row's entry sqrt(their share): distances are exactly those over the whole vocabulary. Equal rows may share storage.
+/// S: row i holds sqrt(mu_i(v)) (times 1/sqrt 2 with unit_range), sparse; the same on every rank. Only tokens that occur have a column, 0
+/// .. column_count-1: first those that many rows hold (is_frequent), then the others, each in order of token id; with Unreached::uniform
+/// one last column stands for all tokens that never occur, with the uniform row's entry sqrt(their share): distances are exactly those over
+/// the whole vocabulary. Equal rows may share storage.
 struct SquareRootDistributions {
   Index length = 0;                    ///< n
   Index column_count = 0;              ///< V_eff
   std::vector<std::int32_t> position;  ///< [m] true indices of the rows, ascending
   std::vector<Index> row_begin;        ///< [m] row i's entries are row_begin[i] .. row_end[i]
   std::vector<Index> row_end;          ///< [m]
-  std::vector<std::int32_t> column;    ///< ascending within a row
-  std::vector<double> value;           ///< > 0
+  NodeArray<std::int32_t> column;      ///< ascending within a row
+  NodeArray<double> value;             ///< > 0
   Index row_count() const { return std::ssize(position); }
 };
 
 /// The first `length` positions of `counts`. Throws Error where no position is kept.
 SquareRootDistributions square_root_distributions(const PositionCounts& counts, Index length, const HellingerOptions& options);
+
+/// **Collective** on `comm`. The same, formed by one rank a node and once in its memory. Throws the same Error on every rank.
+SquareRootDistributions square_root_distributions(const Communicator& comm, const PositionCounts& counts, Index length,
+                                                  const HellingerOptions& options);
 
 /// tr B = sum |S_i|^2 - m |mean row|^2; m tr B = sum_{i<j} H_ij^2, from the sparse rows alone.
 double gram_trace(const SquareRootDistributions& s);
