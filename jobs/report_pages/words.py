@@ -1,0 +1,159 @@
+"""The findings in sentences. Where posgeom's own summary says the same thing (noise_sentences, report_length), in its words."""
+import numpy as np
+
+from .series import SMALLEST, best_dimension
+
+
+def g(value, digits=4):
+    return f"{value:.{digits}g}" if np.isfinite(value) else "undefined"
+
+
+def percent(value):
+    return f"{g(100 * value)} %" if np.isfinite(value) else "undefined"
+
+
+def components_stand(count):
+    return "no component stands" if count == 0 else f"{count} component{' stands' if count == 1 else 's stand'}"
+
+
+def participants(noise, length):
+    mn, total = len(noise.position), noise.rarefied_total
+    if mn == 0:
+        what = "has tokens" if total == 0 else f"holds M = {total} tokens"
+        return f"none of {length} positions {what} in both halves: nothing can be said about sampling noise"
+    text = f"{mn} of {length} positions hold{'s' if mn == 1 else ''} at least M = {total} tokens in each half and take part"
+    fewer, unreached = noise.reached - mn, length - noise.reached
+    text += f"; {fewer} hold{'s' if fewer == 1 else ''} fewer" if fewer > 0 else ""
+    return text + (f"; {unreached} {'is' if unreached == 1 else 'are'} not reached" if unreached > 0 else "")
+
+
+def above_noise(noise):
+    if len(noise.position) == 1:
+        return "one position alone has no distances: nothing can be said about sampling noise"
+    text = (f"{components_stand(noise.signal_rank)} above sampling noise (threshold {g(noise.threshold)}, at most {g(100 * noise.alpha, 6)} % "
+            f"false alarms by {len(noise.null_largest)} replicates)")
+    if noise.signal_rank == 0:
+        return text + ": the positions are indistinguishable from draws of one common distribution"
+    return text + f", with a trace of {g(noise.signal_trace)}"
+
+
+def above_order(noise):
+    text = (f"{components_stand(noise.signal_rank_order)} above what the tokens show without their order (largest eigenvalue "
+            f"{g(noise.shuffled_split_largest)} in the shuffled corpus)")
+    return text + (": the order of the tokens is indistinguishable from shuffled text" if noise.signal_rank_order == 0 else "")
+
+
+def noise_sentences(noise, length):
+    """As `posgeom inspect` words them."""
+    sentences = []
+    if noise.position is not None:
+        sentences.append(participants(noise, length))
+        if len(noise.position):
+            sentences.append(above_noise(noise))
+        if len(noise.position) > 1 and noise.signal_rank_order >= 0:
+            sentences.append(above_order(noise))
+        if np.isfinite(noise.reliability):
+            sentences.append(f"the two halves' distances correlate at {g(noise.reliability)} ({g(noise.reliability_of_whole)} for both together)")
+    if noise.shuffled_eigenvalues is not None:
+        if np.isfinite(noise.shuffled_share):
+            keeps = f"keeps {percent(noise.shuffled_share)} of the sum of squared distances"
+        else:
+            keeps = "has distances, the corpus has none" if noise.shuffled_trace > 0 else "has no distances either"
+        sentences.append(f"the corpus shuffled within its sequences {keeps}: rank {noise.shuffled_rank}, trace {g(noise.shuffled_trace, 6)}, "
+                         f"{percent(noise.shuffled_violation_rate)} monotonicity violations")
+    return sentences
+
+
+def judged(stress):
+    """Names of the encodings whose best scaled stress beats the constant baseline, and of those whose does not."""
+    best = {name: best_dimension(stress, name) for name in stress.names}
+    better = [name for name, x in best.items() if x and x[1] < stress.constant_baseline]
+    return better, [name for name, x in best.items() if x and name not in better]
+
+
+def exact_from(stress, name):
+    """The least dimension at which the scaled stress is zero to rounding."""
+    return int(stress.dimension[np.flatnonzero(stress.tables["scaled"][stress.names.index(name)] <= SMALLEST)].min())
+
+
+def stress_sentences(stress):
+    sentences = []
+    if np.isfinite(stress.constant_baseline):
+        better, not_better = judged(stress)
+        text = f"an encoding with all distances equal has scaled stress {g(stress.constant_baseline, 6)} (constant baseline)"
+        best = [(name, *best_dimension(stress, name)[:2]) for name in better]
+        fitted = [f"{name} ({g(scaled)} at d = {d})" for name, d, scaled in best if scaled > SMALLEST]
+        exact = [f"{name} (from d = {exact_from(stress, name)})" for name, _, scaled in best if scaled <= SMALLEST]
+        sentences.append(text + (f"; at its best d, better than that: {', '.join(fitted)}" if fitted else ""))
+        if exact:
+            sentences.append(f"these reproduce all distances, sampling noise included: {', '.join(exact)}; what is fitted to H does so at its rank, or shortly before")
+        if not_better:
+            sentences.append(f"and fit the distances no better than that at any d: {', '.join(not_better)} (for order, see the violation rate)")
+    else:
+        sentences.append("the constant baseline is undefined: all distances are zero, or there is no pair of positions")
+    if "scaled" in stress.shuffled and np.isfinite(stress.shuffled["scaled"]).any():
+        fitted = []
+        for name, row in zip(stress.names, stress.shuffled["scaled"]):
+            real = best_dimension(stress, name)
+            if real and np.isfinite(row).any() and np.nanmin(row) <= real[1] and name not in ("mds", "smacof"):
+                fitted.append(f"{name} ({g(np.nanmin(row))} against {g(real[1])})")
+        if fitted:
+            sentences.append("these fit the shuffled corpus at least as well as the real one (least scaled stress), so that what they fit is not "
+                             "the order of the tokens: " + ", ".join(fitted))
+    if np.isfinite(stress.corpus_violation_rate):
+        sentences.append(f"in {100 * stress.corpus_violation_rate:.2f} % of the triples the nearer position is the one farther away in H (violation "
+                         "rate of the corpus itself; the conjecture that training makes an encoding monotone presumes 0 %)")
+    undefined = [f"{name} at d = {', '.join(str(d) for d, x in zip(stress.dimension, row) if np.isnan(x))}"
+                 for name, row in zip(stress.names, stress.tables["raw"]) if np.isnan(row).any()]
+    if undefined:
+        sentences.append(f"undefined, and left out of the figures: {'; '.join(undefined)}")
+    return sentences
+
+
+def geometry_sentences(x):
+    m, known = len(x.position), lambda k: "not known" if k < 0 else str(k)
+    sentences = [f"{m} position{'' if m == 1 else 's'} kept ({x.unreached}), rank {known(x.rank)}, trace {g(x.trace, 8)}, mean H "
+                 f"{g(x.mean_hellinger, 8)}",
+                 f"entropy rank {g(x.entropy_rank)}, participation ratio {g(x.participation_ratio)}, dimensions for 90/95/99 %: "
+                 f"{known(x.dims_90)}/{known(x.dims_95)}/{known(x.dims_99)}"]
+    if 0 < x.rank == m - 1:
+        sentences.append("the rank is the largest possible: finite counts alone make every position look independent, so it is no evidence of order")
+    if x.rank > 0 and x.parameters_full > 0:
+        saves = x.parameters_factored < x.parameters_full
+        sentences.append(f"factored by its rank the encoding takes {x.parameters_factored} parameters, in full {x.parameters_full}"
+                         + ("" if saves else ": factoring saves nothing here"))
+    return sentences
+
+
+def findings(run, length):
+    """All sentences on a length, without full stops."""
+    sentences, geometry = [], run.geometry.get(length)
+    if geometry:
+        sentences += geometry_sentences(geometry)
+        sentences += [f"noise: {s}" for s in noise_sentences(geometry.noise, length)] if geometry.noise else []
+    if length in run.collected:
+        sentences += stress_sentences(run.collected[length])
+    return sentences
+
+
+def verdict(run, length):
+    """The one sentence to read first."""
+    geometry = run.geometry.get(length)
+    if geometry is None:
+        return "no geometry file: nothing can be said about noise"
+    noise, rank = geometry.noise, geometry.rank if geometry.rank >= 0 else "not known"
+    if noise is None:
+        return f"rank {rank}; how much of it stands above sampling noise was not analysed"
+    kept = f"; shuffled text keeps {percent(noise.shuffled_share)} of the sum of squared distances" if np.isfinite(noise.shuffled_share) else ""
+    if noise.position is None:
+        return f"rank {rank}, signal rank not known (no halves){kept}"
+    if len(noise.position) < 2:
+        return f"rank {rank}; nothing can be said about sampling noise{kept}"
+    if noise.signal_rank == 0:  # then what is above one shuffled corpus is chance
+        return f"rank {rank}, but the positions are indistinguishable from draws of one common distribution, and so from shuffled text{kept}"
+    text = f"rank {rank}; {components_stand(noise.signal_rank)} above sampling noise"
+    if noise.signal_rank_order == 0:
+        text += "; the order of the tokens is indistinguishable from shuffled text"
+    elif noise.signal_rank_order > 0:
+        text += f", {noise.signal_rank_order} above shuffled text"
+    return text + kept
