@@ -9,7 +9,8 @@ build=(build-essential cmake ninja-build pkg-config xz-utils
   openmpi-bin libopenmpi-dev libscalapack-openmpi-dev libhdf5-openmpi-dev
   libopenblas-dev libblis-pthread-dev libelpa-dev libboost-program-options-dev
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev libsimdjson-dev libsentencepiece-dev)
-tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece slurmctld slurmd slurm-client munge)
+tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece slurmctld slurmd slurm-client munge
+  python3-matplotlib python3-xarray python3-pandas python3-h5netcdf python3-netcdf4 hdf5-tools)
 
 wanted=("${build[@]}")
 for argument in "$@"; do

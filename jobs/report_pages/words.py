@@ -40,7 +40,11 @@ def above_noise(noise):
 def above_order(noise):
     text = (f"{components_stand(noise.signal_rank_order)} above what the tokens show without their order (largest eigenvalue "
             f"{g(noise.shuffled_split_largest)} in the shuffled corpus)")
-    return text + (": the order of the tokens is indistinguishable from shuffled text" if noise.signal_rank_order == 0 else "")
+    if noise.signal_rank_order == 0:
+        return text + ": the order of the tokens is indistinguishable from shuffled text"
+    if noise.signal_rank_order > noise.signal_rank:
+        return text + f"; only the {noise.signal_rank} above sampling noise count{'s' if noise.signal_rank == 1 else ''}"
+    return text
 
 
 def noise_sentences(noise, length):
@@ -59,8 +63,10 @@ def noise_sentences(noise, length):
             keeps = f"keeps {percent(noise.shuffled_share)} of the sum of squared distances"
         else:
             keeps = "has distances, the corpus has none" if noise.shuffled_trace > 0 else "has no distances either"
+        rate = noise.shuffled_violation_rate
+        violations = f"{percent(rate)} monotonicity violations" if np.isfinite(rate) else "too few positions for monotonicity violations"
         sentences.append(f"the corpus shuffled within its sequences {keeps}: rank {noise.shuffled_rank}, trace {g(noise.shuffled_trace, 6)}, "
-                         f"{percent(noise.shuffled_violation_rate)} monotonicity violations")
+                         f"{violations}")
     return sentences
 
 

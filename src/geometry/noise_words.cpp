@@ -41,7 +41,12 @@ std::string above_noise(const NoiseAnalysis& n) {
 std::string above_order(const NoiseAnalysis& n) {
   std::string text = fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} in the shuffled corpus)",
                                  components_stand(n.signal_rank_order), n.shuffled_split_largest);
-  if (n.signal_rank_order == 0) text += ": the order of the tokens is indistinguishable from shuffled text";
+  if (n.signal_rank_order == 0) {
+    text += ": the order of the tokens is indistinguishable from shuffled text";
+  } else if (n.signal_rank_order > n.signal_rank) {
+    // One shuffled corpus is one draw: its largest eigenvalue is often below that of another draw of the same.
+    text += fmt::format("; only the {} above sampling noise count{}", n.signal_rank, n.signal_rank == 1 ? "s" : "");
+  }
   return text;
 }
 
@@ -59,10 +64,15 @@ std::vector<std::string> noise_sentences(const NoiseAnalysis& n) {
     }
   }
   if (n.shuffle) {
-    sentences.push_back(
-        fmt::format("the corpus shuffled within its sequences keeps {:.4g} % of the sum of squared distances: rank {}, trace "
-                    "{:.6g}, {:.4g} % monotonicity violations",
-                    100 * n.shuffled_share, n.shuffled_rank, n.shuffled_trace, 100 * n.shuffled_violation_rate));
+    const std::string keeps = std::isfinite(n.shuffled_share)
+                                  ? fmt::format("keeps {:.4g} % of the sum of squared distances", 100 * n.shuffled_share)
+                              : n.shuffled_trace > 0 ? std::string("has distances, the corpus has none")
+                                                     : std::string("has no distances either");
+    const std::string violations = std::isfinite(n.shuffled_violation_rate)
+                                       ? fmt::format("{:.4g} % monotonicity violations", 100 * n.shuffled_violation_rate)
+                                       : std::string("too few positions for monotonicity violations");
+    sentences.push_back(fmt::format("the corpus shuffled within its sequences {}: rank {}, trace {:.6g}, {}", keeps, n.shuffled_rank,
+                                    n.shuffled_trace, violations));
   }
   return sentences;
 }
