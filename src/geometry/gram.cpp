@@ -32,7 +32,7 @@ class LowerTriangle {
         columns_(owned(gram.column_axis())),
         numbering_(centred_columns(s)),
         x_(centred_rows(s, numbering_, both())),
-        products_(numbering_, x_) {}
+        products_(numbering_, x_) {}  // NOLINT(clang-analyzer-optin.cplusplus.UninitializedObject): members with initialisers
 
   void compute(int threads) {
     const Index strips = (std::ssize(columns_) + GramProducts::anchors - 1) / GramProducts::anchors;

@@ -39,7 +39,7 @@ Index control_group_memory(const std::string& membership, const std::string& roo
     const std::string file = controllers.empty() ? "/memory.max" : "/memory.limit_in_bytes";
     // A group's limit holds within those of the groups above it.
     for (std::string path = line.substr(second + 1); !path.empty() && path != "/"; path.resize(path.find_last_of('/')))
-      consider(base + path + file);
+      consider(fmt::format("{}{}{}", base, path, file));
     consider(base + file);
   }
   return least;

@@ -131,7 +131,12 @@ void bench(const Communicator& comm, const std::vector<std::string>& arguments) 
 }  // namespace posgeom
 
 int main(int argc, char** argv) {
-  const posgeom::Session session(argc, argv);
-  posgeom::bench(posgeom::Communicator::world(), {argv + 1, argv + argc});
-  return 0;
+  try {
+    const posgeom::Session session(argc, argv);
+    posgeom::bench(posgeom::Communicator::world(), {argv + 1, argv + argc});
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "geometry_bench: {}\n", error.what());
+    return 1;
+  }
 }

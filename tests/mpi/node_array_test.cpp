@@ -47,7 +47,7 @@ TEST(NodeArray, LivesAsLongAsACopyAnywhere) {
   const Communicator node = Communicator::world().split_by_node();
   NodeArray<double> kept;
   {
-    NodeArray<double> shared = share_on_node(node, numbers_of(node, 5000));
+    const NodeArray<double> shared = share_on_node(node, numbers_of(node, 5000));
     kept = shared;
   }
   if (node.rank() == 1) kept = {};  // one rank's copy is gone, the others' are not
@@ -63,7 +63,7 @@ TEST(NodeArray, IsOnceInMemory) {
   if (node.size() == 1) GTEST_SKIP() << "one rank shares with nobody";
   constexpr std::size_t count = 8 << 20;  // 64 MiB
   const Index before = private_kilobytes();
-  NodeArray<double> shared = share_on_node(node, numbers_of(node, count));
+  const NodeArray<double> shared = share_on_node(node, numbers_of(node, count));
   const double sum = std::accumulate(shared.begin(), shared.end(), 0.0);
   EXPECT_EQ(sum, 0.5 * static_cast<double>(count) * static_cast<double>(count));
   if (!node.is_root()) {
