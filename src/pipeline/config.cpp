@@ -158,6 +158,7 @@ Config config_from(const OptionValues& all) {
   config.output = output_options(values);
   config.tokenize = tokenize_options(values);
   config.plan_ranks = static_cast<int>(values.integer("ranks", 0, 1 << 24));
+  config.plan_ranks_per_node = static_cast<int>(values.integer("ranks-per-node", 1, 1 << 24));
   config.calibrate = values.flag("calibrate");
   config.synth = synth_options(values, config.seed);
   return config;

@@ -79,6 +79,7 @@ const std::vector<Option>& option_table() {
       {"output", "preset", 0, "none", false,
        "none, paper (= unreached uniform, rope-head-dim 64, alibi-heads 12, random-kind normal, noise none)"},
       {"plan", "ranks", 0, "0", false, "plan: for so many ranks (0: those it runs on)"},
+      {"plan", "ranks-per-node", 0, "1", false, "plan: so many ranks a node, which hold counts and distributions once together"},
       {"plan", "calibrate", 0, "off", true, "plan: measure this machine for two seconds first, for the times"},
       {"synth", "synth-kind", 0, "planted", false,
        "planted: components of disjoint tokens, rank known; drift: components share all tokens; stationary: no position differs"},

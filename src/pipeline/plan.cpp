@@ -76,11 +76,14 @@ std::string length_line(const LengthPlan& need) {
 }
 
 /// One job's sbatch options: a quarter more memory than predicted, and twice the time and five minutes.
-std::string slurm_line(std::string_view job, Index ranks, int threads, const StageNeed& need) {
+std::string slurm_line(std::string_view job, Index ranks, int threads, const StageNeed& need, int ranks_per_node = 1) {
   const double mib = std::ceil((mebibytes(need.bytes) * 1.25 + 64) / threads);
   const auto minutes = static_cast<Index>(std::ceil(need.seconds * 2 / 60)) + 5;
-  return fmt::format("slurm {} --ntasks={} --cpus-per-task={} --mem-per-cpu={:.0f}M --time={}:{:02}:00", job, ranks, threads, mib,
-                     minutes / 60, minutes % 60);
+  // Where a node's ranks share their memory, they must be together.
+  const std::string together =
+      ranks_per_node > 1 && ranks > 1 ? fmt::format(" --ntasks-per-node={}", std::min<Index>(ranks, ranks_per_node)) : "";
+  return fmt::format("slurm {} --ntasks={}{} --cpus-per-task={} --mem-per-cpu={:.0f}M --time={}:{:02}:00", job, ranks, together, threads,
+                     mib, minutes / 60, minutes % 60);
 }
 
 std::vector<std::string> slurm_lines(const Config& config, const CorpusEstimate& corpus, const Plan& plan) {
@@ -96,14 +99,14 @@ std::vector<std::string> slurm_lines(const Config& config, const CorpusEstimate&
                      : plan_length(config, corpus, planned.length, static_cast<int>(planned.smallest_ranks), plan.memory_bytes, plan.rates);
     const Index ranks = planned.fits ? plan.ranks : planned.smallest_ranks;
     for (const StageNeed& stage : need.stages) {
-      lines.push_back(slurm_line(fmt::format("{} {}", stage.stage, need.length), ranks, threads, stage));
+      lines.push_back(slurm_line(fmt::format("{} {}", stage.stage, need.length), ranks, threads, stage, config.plan_ranks_per_node));
       whole.bytes = std::max(whole.bytes, stage.bytes);
       whole.seconds += stage.seconds;
     }
     whole_ranks = std::max(whole_ranks, ranks);
   }
   lines.push_back(slurm_line("collect", 1, 1, {"collect", Index{100} << 20, 10}));
-  if (plan.count_ranks > 0) lines.push_back(slurm_line("run", whole_ranks, threads, whole));
+  if (plan.count_ranks > 0) lines.push_back(slurm_line("run", whole_ranks, threads, whole, config.plan_ranks_per_node));
   return lines;
 }
 

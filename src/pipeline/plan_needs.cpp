@@ -31,11 +31,18 @@ Index nonzeros(const CorpusEstimate& corpus, Index length) {
   return most;
 }
 
-/// The rows of a counts file, of S, and a copy of the former on its way to the ranks: while a stage reads what it starts from.
-Index reading_bytes(Index stored) {
-  return stored * static_cast<Index>(2 * (sizeof(Token) + sizeof(Count)) + sizeof(std::int32_t) + sizeof(double));
+/// A rank's share of what its node holds once for all of its ranks.
+Index shared(Index bytes, const Config& config, Index ranks) {
+  return bytes / std::min<Index>(ranks, std::max(config.plan_ranks_per_node, 1));
 }
-Index distributions_bytes(Index stored) { return stored * static_cast<Index>(sizeof(std::int32_t) + sizeof(double)); }
+
+/// The rows of a counts file, of S, and a copy of the former on its way into the node's memory: while a stage reads what it starts from.
+Index reading_bytes(Index stored, const Config& config, Index ranks) {
+  return shared(stored * static_cast<Index>(2 * (sizeof(Token) + sizeof(Count)) + sizeof(std::int32_t) + sizeof(double)), config, ranks);
+}
+Index distributions_bytes(Index stored, const Config& config, Index ranks) {
+  return shared(stored * static_cast<Index>(sizeof(std::int32_t) + sizeof(double)), config, ranks);
+}
 
 /// What one length is, as far as is known.
 struct LengthSize {
@@ -114,7 +121,8 @@ StageNeed embed_need(const Config& config, const LengthSize& size, const GridSha
     solving = dense_bytes(options, n, shape, config.geometry.block_size);
     need.limit = limit_of(options, n, shape, config.geometry.block_size);
   }
-  need.bytes = process_bytes + std::max(reading_bytes(size.nonzeros), distributions_bytes(size.nonzeros) + solving);
+  need.bytes =
+      process_bytes + std::max(reading_bytes(size.nonzeros, config, ranks), distributions_bytes(size.nonzeros, config, ranks) + solving);
   need.seconds = spectrum_seconds({n, size.types, size.nonzeros, options.vectors}, solver, ranks, rates) +
                  summary_seconds(n, size.nonzeros, ranks, rates);
   return need;
@@ -141,8 +149,8 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
   StageNeed need{"stress"};
   const Index own_pairs = n * (n - 1) / 2 / ranks;
   const Index ranking = 16 * own_pairs + std::min(own_pairs * 17 / 16, Index{1} << 22) * 48;
-  need.bytes =
-      process_bytes + std::max(reading_bytes(size.nonzeros), distributions_bytes(size.nonzeros) + n * columns * double_bytes + ranking);
+  need.bytes = process_bytes + std::max(reading_bytes(size.nonzeros, config, ranks),
+                                        distributions_bytes(size.nonzeros, config, ranks) + n * columns * double_bytes + ranking);
   need.seconds = stress_seconds(work, ranks, rates);
   return need;
 }
@@ -199,13 +207,15 @@ void require_memory(const Communicator& comm, const Config& config, const std::v
                     const std::vector<std::string>& stages) {
   const Index memory_bytes = all_reduce(comm, memory_limit(comm, config.geometry.memory_bytes), Reduction::minimum);
   const bool drops = config.positions.unreached == Unreached::drop;
+  Config here = config;
+  here.plan_ranks_per_node = all_reduce(comm, comm.split_by_node().size(), Reduction::minimum);
   collective(comm, "planning the memory", [&] {
     for (const LengthNeeds& length : needs) {
       CorpusEstimate corpus;
       corpus.vocab_size = length.types;
       corpus.token_count = length.nonzeros;
       const Index rows = std::max<Index>(drops ? length.reached : length.length, 1);
-      const LengthPlan need = plan_length(config, corpus, rows, comm.size(), memory_bytes);
+      const LengthPlan need = plan_length(here, corpus, rows, comm.size(), memory_bytes);
       for (const StageNeed& stage : need.stages) {
         if (std::find(stages.begin(), stages.end(), stage.stage) == stages.end() || stage.bytes <= memory_bytes) continue;
         throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank, more than the {:.0f} MiB that --memory allows; {}",

@@ -53,6 +53,25 @@ TEST(Plan, SmallVocabulariesTakeTheDualProblem) {
   EXPECT_LT(plan_for(7682, 17, 1).stages[0].bytes, Index{1} << 28);
 }
 
+TEST(Plan, RanksOfANodeShareWhatItHoldsOnce) {
+  Config config;
+  config.geometry.solver = Solver::pdsyevd;
+  config.stress.choice = StressOptions::Dimensions::listed;
+  config.stress.dims = {1, 64};
+  config.stress.encodings = {{"mds", "", ""}};
+  const auto bytes = [&](int ranks_per_node, int ranks, std::size_t stage) {
+    config.plan_ranks_per_node = ranks_per_node;
+    return plan_length(config, {131072, Index{1} << 40}, 131072, ranks, plenty).stages[stage].bytes;
+  };
+  // 131072 x 131072 nonzeros of 36 bytes while counts are read.
+  const Index stored = Index{131072} * 131072;
+  for (const std::size_t stage : {0U, 1U}) {
+    EXPECT_GT(bytes(1, 1024, stage), 36 * stored);
+    EXPECT_LT(bytes(64, 1024, stage), stored);
+    EXPECT_EQ(bytes(64, 1, stage), bytes(1, 1, stage));  // nobody to share with
+  }
+}
+
 TEST(Plan, TooLittleMemoryDoesNotFit) {
   EXPECT_FALSE(plan_for(4096, 50000, 2, Index{1} << 28).fits);
   EXPECT_TRUE(plan_for(4096, 5000, 2, Index{1} << 33).fits);

@@ -85,6 +85,7 @@ struct Config {
   TokenizeOptions tokenize;
   SynthOptions synth;
   int plan_ranks = 0;
+  int plan_ranks_per_node = 1;  ///< that share one copy of the counts and of S
   bool calibrate = false;    ///< plan: measure this machine
   OptionValues values;       ///< as typed, defaults filled in
   std::string command_line;  ///< for provenance
