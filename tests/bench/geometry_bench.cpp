@@ -29,8 +29,8 @@ namespace posgeom {
 namespace {
 
 constexpr Index smooth_vocab = 12000;
-constexpr double smooth_total = 2e6;   // tokens a position
-constexpr double smooth_width = 0.05;  // of a token's window, as a share of the length
+constexpr double smooth_total = 2e6;    // tokens a position
+constexpr double smooth_width = 0.012;  // of a token's window, as a share of the length
 
 /// Every token has a place and a frequency (Zipf-like); at a position it is drawn as often as a Gaussian around its place says.
 PositionCounts smooth_counts(Index n) {
