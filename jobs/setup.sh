@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what posgeom builds with and is tested with, where it is missing.
 #   jobs/setup.sh            build and run          jobs/setup.sh --tests     and what the tests need
+#   jobs/setup.sh --downstream   and what jobs/downstream (PyTorch trainer, theory) and figures need; options may be combined
 # Debian and its relatives: through apt-get (as root, or by sudo). Elsewhere, and on a cluster without root, it says what to load
 # and changes nothing. Exit 1: something is missing and was not installed.
 set -euo pipefail
@@ -11,12 +12,14 @@ build=(build-essential cmake ninja-build pkg-config xz-utils
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev libsimdjson-dev libsentencepiece-dev)
 tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece slurmctld slurmd slurm-client munge
   python3-matplotlib python3-xarray python3-pandas python3-h5netcdf python3-netcdf4 hdf5-tools)
+downstream=(python3-torch python3-h5py python3-numpy python3-scipy python3-matplotlib)
 
 wanted=("${build[@]}")
 for argument in "$@"; do
   case $argument in
     --tests) wanted+=("${tests[@]}") ;;
-    *) echo "usage: jobs/setup.sh [--tests]" >&2; exit 2 ;;
+    --downstream) wanted+=("${downstream[@]}") ;;
+    *) echo "usage: jobs/setup.sh [--tests] [--downstream]" >&2; exit 2 ;;
   esac
 done
 
@@ -25,7 +28,8 @@ advise() {
 posgeom needs: a C++20 compiler (g++ 12 or later), CMake 3.24, Ninja, an MPI (Open MPI), ScaLAPACK built for that MPI, HDF5 built with
 that MPI (parallel), BLAS and LAPACK, Boost.Program_options, fmt, ICU, libarchive, xxHash, Random123,
 simdjson, SentencePiece, and if possible BLIS (a BLAS with threads) and ELPA; for the tests GoogleTest and a
-Python with h5py and numpy.
+Python with h5py and numpy; for jobs/downstream and figures PyTorch 1.13 or later, h5py, numpy, scipy and matplotlib in one Python
+(elsewhere than on Debian: pip install torch h5py numpy scipy matplotlib).
 On a cluster: module load gcc cmake ninja openmpi netlib-scalapack hdf5/parallel boost   (names differ: `module avail`), or with Spack:
   spack install openmpi netlib-scalapack hdf5+mpi boost+program_options fmt icu4c libarchive xxhash random123 simdjson sentencepiece googletest
 then: cmake --preset production && cmake --build --preset production
