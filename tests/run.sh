@@ -47,7 +47,7 @@ cores=$(env -u OMP_NUM_THREADS nproc) # nproc believes that variable
 tests_at_once=$((cores <= 2 ? cores : (cores + 1) / 2))
 
 advised=no
-part "what is installed" bash jobs/setup.sh --tests || advised=yes
+part "what is installed" bash jobs/setup.sh --tests --downstream || advised=yes
 if ! part "configure" configure development; then
   [ "$advised" = no ] || echo "tests/run.sh: the packages named at the start are missing" >&2
   exit 1
