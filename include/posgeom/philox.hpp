@@ -13,7 +13,7 @@
 namespace posgeom {
 
 /// What a stream of random words is for: streams of one seed with different purposes have nothing in common.
-enum class Purpose : std::uint64_t { half = 1, shuffle = 2, rarefy = 3, null = 4, start = 5, synthetic = 6 };
+enum class Purpose : std::uint64_t { half = 1, shuffle = 2, rarefy = 3, null = 4, start = 5, synthetic = 6, resample = 7 };
 
 /// One of 0 .. bound - 1, each equally likely, from a random word; nothing where another word must be drawn (Lemire 2019).
 inline std::optional<std::uint32_t> below(std::uint32_t bound, std::uint32_t word) {

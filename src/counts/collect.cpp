@@ -82,7 +82,7 @@ Index CountTables::collected_bytes() {
 
 CountTable CountTables::collect(Entry& entry) {
   const OwnedPositions own = owned(entry, rank_);
-  CountTable table{entry.kind.length, entry.kind.shuffled, {}, {}};
+  CountTable table{entry.kind.length, entry.kind.shuffled, {}, {}, entry.kind.replicate};
   table.all.first = own.first;
   if (split_) table.half_a.first = own.first;
   PositionTable& half = entry.halves.front();
@@ -126,7 +126,9 @@ void CountTables::check(const std::vector<CountTable>& tables) const {
   expects(tables.size() == entries_.size(), "counts of the same options");
   for (std::size_t k = 0; k < tables.size(); ++k) {
     const OwnedPositions own = owned(entries_[k], rank_);
-    expects(tables[k].length == entries_[k].kind.length && tables[k].shuffled == entries_[k].kind.shuffled, "counts of the same options");
+    expects(tables[k].length == entries_[k].kind.length && tables[k].shuffled == entries_[k].kind.shuffled &&
+                tables[k].replicate == entries_[k].kind.replicate,
+            "counts of the same options");
     expects(tables[k].all.rows() == own.rows && (own.rows == 0 || tables[k].all.first == own.first), "the positions that this rank owns");
     expects(tables[k].half_a.rows() == (split_ ? own.rows : 0), "halves where they are counted");
   }

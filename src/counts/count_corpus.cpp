@@ -18,6 +18,7 @@ namespace {
 void check(const Corpus& corpus, const CountOptions& options) {
   expects(!options.lengths.empty() && std::ranges::adjacent_find(options.lengths, std::greater_equal<>()) == options.lengths.end(),
           "lengths ascending and distinct, at least one");
+  expects(options.resampling.count == 0 || (!options.noise.split && !options.noise.shuffle), "replicates without halves and null");
   expects(options.chunk >= 1 && options.noise.block >= 1, "chunk >= 1, block >= 1");
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   if (options.lengths.front() < 1 || options.lengths.back() > most) {

@@ -4,6 +4,16 @@ namespace posgeom {
 
 std::vector<TableKind> table_kinds(const CountOptions& options) {
   std::vector<TableKind> kinds;
+  if (const Resampling& resampling = options.resampling; resampling.count > 0) {
+    for (Index replicate = resampling.first; replicate < resampling.first + resampling.count; ++replicate) {
+      if (options.sequences == Sequences::document) {
+        kinds.push_back({options.lengths.back(), false, replicate});
+      } else {
+        for (const Index length : options.lengths) kinds.push_back({length, false, replicate});
+      }
+    }
+    return kinds;
+  }
   if (options.sequences == Sequences::document) {
     kinds.push_back({options.lengths.back(), false});  // its first rows are the tables of the smaller lengths
   } else {

@@ -13,6 +13,7 @@ namespace posgeom {
 struct TableKind {
   Index length = 0;
   bool shuffled = false;
+  Index replicate = -1;  ///< of a bootstrap
 };
 std::vector<TableKind> table_kinds(const CountOptions& options);
 

@@ -33,6 +33,8 @@ Sequencer::Sequencer(const CountOptions& options, Index stream_tokens, CountTabl
   for (CountTables::Entry& entry : tables.entries()) {
     if (entry.kind.shuffled) {
       shuffled_.push_back({entry.kind.length, Shuffler(entry, options.noise.seed)});
+    } else if (entry.kind.replicate >= 0) {
+      resampled_.push_back(&entry);
     } else {
       real_.push_back(&entry);
     }
@@ -120,6 +122,10 @@ void Sequencer::add_document(const Piece& piece, std::span<const Id> ids, int ha
     const auto run = below(entry->kind.length);
     if (!run.empty()) entry->halves[table].add(piece.position, run);
   }
+  if (!resampled_.empty()) {
+    const Index length = resampled_.front()->kind.length;
+    add_resampled(length, piece.document, piece.position, below(length));
+  }
   for (auto& [length, shuffler] : shuffled_) {
     if (piece.position == 0) shuffler.begin(piece.document);
     if (!shuffler.open()) continue;
@@ -129,10 +135,24 @@ void Sequencer::add_document(const Piece& piece, std::span<const Id> ids, int ha
 }
 
 template <class Id>
+void Sequencer::add_resampled(Index length, Index unit, Index position, std::span<const Id> ids) {
+  if (ids.empty()) return;
+  for (CountTables::Entry* entry : resampled_) {
+    if (entry->kind.length != length) continue;
+    const Index weight = bootstrap_weight(options_.resampling.seed, entry->kind.replicate, unit);
+    for (Index time = 0; time < weight; ++time) entry->halves[0].add(position, ids);
+  }
+}
+
+template <class Id>
 void Sequencer::add_windows(const Piece& piece, std::span<const Id> ids, int half) {
   const auto table = static_cast<std::size_t>(half);
   for (CountTables::Entry* entry : real_) {
     count_windows(entry->halves[table], entry->kind.length, piece.position, ids);
+  }
+  for (CountTables::Entry* entry : resampled_) {
+    const Index weight = bootstrap_weight(options_.resampling.seed, entry->kind.replicate, piece.document);
+    for (Index time = 0; time < weight; ++time) count_windows(entry->halves[0], entry->kind.length, piece.position, ids);
   }
   for (auto& [length, shuffler] : shuffled_) {
     const Index n = length;
@@ -165,6 +185,11 @@ void Sequencer::add_stream(Index position, Index own, std::span<const Id> ids, i
   for (CountTables::Entry* entry : real_) {
     const Index counted = std::min({size, own, stream_end(entry->kind.length) - position});
     if (counted > 0) count_windows(entry->halves[table], entry->kind.length, position, part(ids, 0, counted));
+  }
+  for (const Index n : resampled_.empty() ? std::vector<Index>() : options_.lengths) {
+    const Index counted = std::max(Index{0}, std::min({size, own, stream_end(n) - position}));
+    for_each_window(position, counted, n,
+                    [&](Index block, Index at, Index begin, Index end) { add_resampled(n, block, at, part(ids, begin, end)); });
   }
   for (auto& [length, shuffler] : shuffled_) {
     const Index n = length;

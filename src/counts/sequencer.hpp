@@ -37,6 +37,9 @@ class Sequencer {
   template <class Id>
   void add_stream(Index position, Index own, std::span<const Id> ids, int half);
   void end_stream_unit(const TokenBatch& batch);
+  /// The run at `position` of `unit` as often as each replicate draws it.
+  template <class Id>
+  void add_resampled(Index length, Index unit, Index position, std::span<const Id> ids);
   void count_document(const Piece& piece, Index own_end);
   int half(const Piece& piece) const;
   /// The stream's tokens from here on stand in a block that does not count.
@@ -45,6 +48,7 @@ class Sequencer {
   CountOptions options_;
   Index stream_tokens_;
   std::vector<CountTables::Entry*> real_;
+  std::vector<CountTables::Entry*> resampled_;
   struct Shuffled {
     Index length;
     Shuffler shuffler;

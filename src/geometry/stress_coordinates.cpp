@@ -31,11 +31,11 @@ CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
   expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
   for (const std::int32_t d : request.dimensions) {
     expects(d >= 1, "dimensions from 1");
-    if (d > x_->columns && !x_->zero_beyond) {
+    if (d > x_->columns && !x_->zero_beyond && !x_->whole) {
       cell_of_dimension_.push_back(-1);
       continue;
     }
-    const Index width = std::min<Index>(d, x_->stored);
+    const Index width = x_->whole ? x_->stored : std::min<Index>(d, x_->stored);
     if (width_.empty() || width_.back() < width) width_.push_back(width);
     expects(width_.back() == width, "ascending dimensions");
     cell_of_dimension_.push_back(std::ssize(width_) - 1);

@@ -17,7 +17,33 @@
 namespace posgeom {
 namespace {
 
-FileMatrix read_hdf5(const std::string& path, const std::string& dataset) {
+/// The floats of an HDF5 dataset of two or three dimensions, with their shape.
+struct FloatArray {
+  std::vector<Index> shape;
+  std::vector<double> values;
+  std::vector<std::int64_t> step;  ///< of the dataset beside it; empty where there is none
+};
+
+/// The dataset `step` beside `dataset`, for `count` matrices.
+std::vector<std::int64_t> read_steps(hid_t file, const std::string& path, const std::string& dataset, Index count) {
+  const std::size_t slash = dataset.find_last_of('/');
+  const std::string name = (slash == std::string::npos ? std::string() : dataset.substr(0, slash + 1)) + "step";
+  if (!hdf5::exists(file, name)) return {};
+  const hdf5::IntegerDataset opened = hdf5::open_integers(file, name);
+  if (opened.shape.size() != 1 || opened.shape[0] != count) {
+    throw Error(fmt::format("reading {}: the shape of {} is ({}), expected ({}): a number for each step of {}", path, name,
+                            fmt::join(opened.shape, ", "), count, dataset));
+  }
+  std::vector<std::int64_t> step(static_cast<std::size_t>(count));
+  hdf5::read_range(opened, sizeof(std::int64_t), 0, count, step.data());
+  for (std::size_t k = 0; k < step.size(); ++k) {
+    if (step[k] >= 0 && (k == 0 || step[k] > step[k - 1])) continue;
+    throw Error(fmt::format("reading {}: {} holds {} at index {}, expected ascending numbers from 0", path, name, step[k], k));
+  }
+  return step;
+}
+
+FloatArray read_hdf5(const std::string& path, const std::string& dataset, bool series) {
   const hdf5::Handle file = hdf5::open_to_read(path);
   if (!hdf5::exists(file, dataset)) {
     throw Error(fmt::format("reading {}: no dataset `{}`; at its top it has: {}. Name one as NAME=file:PATH:DATASET", path, dataset,
@@ -33,14 +59,19 @@ FileMatrix read_hdf5(const std::string& path, const std::string& dataset) {
                                                                 : "no numbers, but values",
                             8 * bytes));
   }
-  const std::vector<Index> shape = hdf5::shape_of(opened);
-  if (shape.size() != 2) {
-    throw Error(fmt::format("reading {}: the shape of {} is ({}), expected a matrix: a row for each position", path, dataset,
-                            fmt::join(shape, ", ")));
+  FloatArray array;
+  array.shape = hdf5::shape_of(opened);
+  const bool steps = series && array.shape.size() == 3 && array.shape[0] > 0;
+  if (array.shape.size() != 2 && !steps) {
+    throw Error(fmt::format("reading {}: the shape of {} is ({}), expected a matrix: a row for each position{}", path, dataset,
+                            fmt::join(array.shape, ", "), series ? "; or several, with a leading axis of steps" : ""));
   }
-  FileMatrix matrix{shape[0], shape[1], std::vector<double>(static_cast<std::size_t>(shape[0] * shape[1]))};
-  hdf5::read(opened, H5T_NATIVE_DOUBLE, matrix.values.data());
-  return matrix;
+  std::size_t count = 1;
+  for (const Index extent : array.shape) count *= static_cast<std::size_t>(extent);
+  array.values.resize(count);
+  hdf5::read(opened, H5T_NATIVE_DOUBLE, array.values.data());
+  if (steps) array.step = read_steps(file, path, dataset, array.shape[0]);
+  return array;
 }
 
 /// Keeps some rows, all of whose entries must be finite.
@@ -90,7 +121,27 @@ void refuse_others(const std::string& path, const std::array<char, 4>& start) {
   if (pickle || named({".pt", ".pth", ".bin", ".ckpt"})) refuse_pickle(path, "a pickle, such as a PyTorch checkpoint");
 }
 
-FileMatrix read_on_root(const std::string& path, const std::string& dataset, const RowRange& rows) {
+FileSeries single(FileMatrix matrix) { return {{}, matrix.rows, matrix.columns, std::move(matrix.values)}; }
+
+/// The steps' matrices, some rows of each.
+FileSeries selected_steps(FloatArray array, const RowRange& rows, const std::string& path) {
+  FileSeries series;
+  series.step = std::move(array.step);
+  const Index size = array.shape[1] * array.shape[2];
+  for (Index k = 0; k < array.shape[0]; ++k) {
+    if (std::ssize(series.step) == k) series.step.push_back(k);
+    const auto begin = array.values.begin() + k * size;
+    const std::string place = fmt::format("{}, step {}", path, series.step[static_cast<std::size_t>(k)]);
+    const FileMatrix matrix = selected({array.shape[1], array.shape[2], std::vector<double>(begin, begin + size)}, rows, place);
+    series.rows = matrix.rows;
+    series.columns = matrix.columns;
+    series.values.insert(series.values.end(), matrix.values.begin(), matrix.values.end());
+  }
+  return series;
+}
+
+/// `series`: a leading axis of steps is allowed.
+FileSeries read_on_root(const std::string& path, const std::string& dataset, const RowRange& rows, bool series) {
   std::array<char, 4> start{};
   {
     const io::Descriptor file = io::open_for_reading(path);
@@ -98,11 +149,14 @@ FileMatrix read_on_root(const std::string& path, const std::string& dataset, con
   }
   if (io::is_npy(path)) {
     if (!dataset.empty()) throw Error(fmt::format("reading {}: a .npy file has no datasets, but `{}` was asked for", path, dataset));
-    return selected(io::read_npy(path), rows, path);
+    return single(selected(io::read_npy(path), rows, path));
   }
-  if (const hdf5::Silence silence; H5Fis_hdf5(path.c_str()) > 0)
-    return selected(read_hdf5(path, dataset.empty() ? "encoding" : dataset), rows, path);
-  if (io::is_safetensors(path)) return selected(io::read_safetensors(path, dataset), rows, path);
+  if (const hdf5::Silence silence; H5Fis_hdf5(path.c_str()) > 0) {
+    FloatArray array = read_hdf5(path, dataset.empty() ? "encoding" : dataset, series);
+    if (array.shape.size() == 3) return selected_steps(std::move(array), rows, path);
+    return single(selected({array.shape[0], array.shape[1], std::move(array.values)}, rows, path));
+  }
+  if (io::is_safetensors(path)) return single(selected(io::read_safetensors(path, dataset), rows, path));
   refuse_others(path, start);
   throw Error(fmt::format("reading {}: neither a .npy nor an HDF5 nor a safetensors file; save the matrix with numpy.save or h5py", path));
 }
@@ -110,10 +164,20 @@ FileMatrix read_on_root(const std::string& path, const std::string& dataset, con
 }  // namespace
 
 FileMatrix read_encoding_file(const Communicator& comm, const std::string& path, const std::string& dataset, const RowRange& rows) {
-  FileMatrix matrix =
-      collective(comm, "reading the encoding " + path, [&] { return comm.is_root() ? read_on_root(path, dataset, rows) : FileMatrix{}; });
+  FileMatrix matrix = collective(comm, "reading the encoding " + path, [&] {
+    if (!comm.is_root()) return FileMatrix{};
+    FileSeries one = read_on_root(path, dataset, rows, false);
+    return FileMatrix{one.rows, one.columns, std::move(one.values)};
+  });
   io::broadcast_all(comm, matrix.rows, matrix.columns, matrix.values);
   return matrix;
+}
+
+FileSeries read_encoding_series(const Communicator& comm, const std::string& path, const std::string& dataset, const RowRange& rows) {
+  FileSeries series = collective(comm, "reading the encoding " + path,
+                                 [&] { return comm.is_root() ? read_on_root(path, dataset, rows, true) : FileSeries{}; });
+  io::broadcast_all(comm, series.step, series.rows, series.columns);
+  return series;
 }
 
 }  // namespace posgeom

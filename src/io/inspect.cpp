@@ -11,6 +11,7 @@
 #include "io/posix.hpp"
 #include "io/store_file.hpp"
 #include "io/store_noise.hpp"
+#include "io/store_series.hpp"
 #include "posgeom/io/store.hpp"
 
 namespace posgeom {
@@ -114,9 +115,29 @@ void add_geometry(const StoreReader& reader, InspectLines& lines) {
   lines.push_back({"monotonicity violations", fmt::format("{:.3f} % of the corpus's own", 100 * reader.real("corpus_violation_rate"))});
   lines.push_back({"encoding", fmt::format("{}", fmt::join(encoding, " x "))});
   lines.push_back({"parameters", fmt::format("{} in full, {} factored{}", full, factored, factored < full ? "" : " (no saving)")});
+  if (reader.has("/factored")) {
+    const Index rank = reader.integer("/factored/rank");
+    const Index numbers = reader.integer("/factored/parameters_factored");
+    const Index whole = reader.integer("/factored/parameters_full");
+    lines.push_back(
+        {"factored", fmt::format("rank {} to {:.3g} (asked for {:.3g}): {} numbers instead of {}{}", rank, reader.real("/factored/error"),
+                                 reader.real("/factored/tolerance"), numbers, whole, numbers < whole ? "" : " (no saving)")});
+  }
+  if (reader.has_attribute("rarefied_total"))
+    lines.push_back({"rarefied", fmt::format("every position to {} tokens", reader.integer("rarefied_total"))});
   lines.push_back(
       {"solver", fmt::format("{}, block size {}, residual {:.2g}, orthogonality {:.2g} (in units of n eps)", reader.text("solver"),
                              reader.integer("block_size"), reader.real("residual"), reader.real("orthogonality"))});
+  if (reader.has("/bootstrap")) {
+    const auto interval = [&](const std::string& name) {
+      return fmt::format("{} {} to {} (basic {} to {})", name, number(reader.real("/bootstrap/" + name + "_low")),
+                         number(reader.real("/bootstrap/" + name + "_high")), number(reader.real("/bootstrap/" + name + "_basic_low")),
+                         number(reader.real("/bootstrap/" + name + "_basic_high")));
+    };
+    lines.push_back({"bootstrap", fmt::format("{} replicates, {:.4g} % intervals", reader.shape("/bootstrap/rank").at(0),
+                                              100 * (1 - reader.real("/bootstrap/alpha")))});
+    for (const char* name : {"trace", "rank", "violation_rate"}) lines.push_back({"", interval(name)});
+  }
   lines.push_back({"Hellinger matrix", reader.has("/hellinger") ? "stored" : "not stored"});
   if (!reader.has("/noise")) {
     lines.push_back({"noise", "not analysed"});
@@ -145,6 +166,20 @@ void add_table(const StoreReader& reader, const std::string& title, const std::s
   }
 }
 
+/// A series at the largest dimension: from which step to which, and how the measures went.
+void add_series(const StoreReader& reader, const io::SeriesRows& series, InspectLines& lines) {
+  const auto dimensions = reader.values<std::int32_t>("/dimension", {-1});
+  const Index width = std::ssize(dimensions);
+  lines.push_back({"series " + series.name, fmt::format("{} steps, {} to {}; at d = {}, first, middle and last:", series.step.size(),
+                                                        series.step.front(), series.step.back(), dimensions.back())});
+  for (const char* measure : {"raw", "scaled", "violation_rate", "min_separation"}) {
+    const auto cells = reader.values<double>(fmt::format("/series/{}/{}", series.name, measure), {std::ssize(series.step), width});
+    const auto at = [&](std::size_t k) { return cells[(k + 1) * static_cast<std::size_t>(width) - 1]; };
+    lines.push_back({std::string("  ") + measure,
+                     fmt::format("{:>11.5g}{:>11.5g}{:>11.5g}", at(0), at(series.step.size() / 2), at(series.step.size() - 1))});
+  }
+}
+
 void add_stress(const StoreReader& reader, InspectLines& lines) {
   lines.push_back({"length", std::to_string(reader.integer("length"))});
   lines.push_back({"constant baseline", number(reader.real("constant_baseline"))});
@@ -152,6 +187,25 @@ void add_stress(const StoreReader& reader, InspectLines& lines) {
   add_table(reader, "raw stress", "/raw", lines);
   add_table(reader, "scaled stress", "/scaled", lines);
   add_table(reader, "violation rate", "/violation_rate", lines);
+  if (reader.has("/shuffled")) {
+    add_table(reader, "raw stress, shuffled", "/shuffled/raw", lines);
+    add_table(reader, "scaled stress, shuffled", "/shuffled/scaled", lines);
+    lines.push_back({"constant baseline, shuffled", number(reader.real("/shuffled/constant_baseline"))});
+    lines.push_back({"monotonicity violations",
+                     fmt::format("{:.3f} % of the shuffled corpus's own", 100 * reader.real("/shuffled/corpus_violation_rate"))});
+  }
+  if (reader.has("/bootstrap")) {
+    lines.push_back({"bootstrap", fmt::format("{} replicates, {:.4g} % intervals", reader.shape("/bootstrap/replicates/raw").at(0),
+                                              100 * (1 - reader.real("/bootstrap/alpha")))});
+    add_table(reader, "scaled stress, low", "/bootstrap/scaled_low", lines);
+    add_table(reader, "scaled stress, high", "/bootstrap/scaled_high", lines);
+    add_table(reader, "share of being best", "/bootstrap/best", lines);
+  }
+  if (reader.has("/denoised")) {
+    add_table(reader, "scaled stress, de-noised", "/denoised/scaled", lines);
+    lines.push_back({"constant baseline, de-noised", number(reader.real("/denoised/constant_baseline"))});
+  }
+  for (const io::SeriesRows& series : io::series_among(reader.texts("/encoding_name"))) add_series(reader, series, lines);
   if (reader.has("/encodings")) lines.push_back({"stored encodings", fmt::format("{}", fmt::join(reader.names_in("/encodings"), ", "))});
 }
 

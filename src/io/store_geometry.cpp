@@ -5,6 +5,7 @@
 
 #include "io/broadcast.hpp"
 #include "io/dimension_scales.hpp"
+#include "io/store_bootstrap.hpp"
 #include "io/store_file.hpp"
 #include "io/store_noise.hpp"
 #include "posgeom/io/store.hpp"
@@ -34,6 +35,29 @@ void write_attributes(hid_t h5, const GeometryFile& file) {
   hdf5::write_attribute(h5, "parameters_full", file.parameters_full);
   hdf5::write_attribute(h5, "parameters_factored", file.parameters_factored);
   hdf5::write_attribute(h5, "unreached", file.unreached);
+  if (file.rarefied_total > 0) hdf5::write_attribute(h5, "rarefied_total", file.rarefied_total);
+}
+
+void lay_out_factored(hid_t h5, const GeometryFile& file, io::DimensionScales& scales) {
+  const FactoredEncoding& f = *file.factored;
+  expects(f.rows == std::ssize(file.position) && f.columns == file.encoding.components, "factors of the encoding");
+  std::vector<std::int32_t> factor(static_cast<std::size_t>(f.rank));
+  std::iota(factor.begin(), factor.end(), 0);
+  const Index rank[]{f.rank};
+  const Index a[]{f.rows, f.rank};
+  const Index b[]{f.columns, f.rank};
+  hdf5::write_vector(h5, "/factored/factor", std::span<const std::int32_t>(factor), rank);
+  hdf5::write_vector(h5, "/factored/a", std::span<const double>(f.a), a);
+  hdf5::write_vector(h5, "/factored/b", std::span<const double>(f.b), b);
+  scales.add("/factored/factor");
+  scales.attach("/factored/a", {"/position", "/factored/factor"});
+  scales.attach("/factored/b", {"/component", "/factored/factor"});
+  const hdf5::Handle group(hdf5::checked(H5Gopen2(h5, "/factored", H5P_DEFAULT), "opening", h5, "/factored"), H5Gclose);
+  hdf5::write_attribute(group, "tolerance", file.factored_tolerance);
+  hdf5::write_attribute(group, "error", f.error);
+  hdf5::write_attribute(group, "rank", f.rank);
+  hdf5::write_attribute(group, "parameters_full", f.parameters_full());
+  hdf5::write_attribute(group, "parameters_factored", f.parameters_factored());
 }
 
 void lay_out(hid_t h5, const GeometryFile& file, bool hellinger) {
@@ -63,6 +87,8 @@ void lay_out(hid_t h5, const GeometryFile& file, bool hellinger) {
     scales.attach("/hellinger", {"/position", "/position"});
   }
   if (file.noise) io::lay_out_noise(h5, *file.noise, scales);
+  if (file.factored) lay_out_factored(h5, file, scales);
+  if (file.bootstrap) io::lay_out_bootstrap(h5, file, scales);
   scales.write(h5);
 }
 
@@ -131,6 +157,19 @@ GeometryFile read_on_root(const std::string& path) {
   s.eigenvalues = reader.values<double>("/eigenvalues", {-1});
   file.encoding = read_encoding(reader, std::ssize(file.position), s.rank);
   if (reader.has("/noise")) file.noise = io::read_noise(reader);
+  if (reader.has_attribute("rarefied_total")) file.rarefied_total = reader.integer("rarefied_total");
+  if (reader.has("/factored")) {
+    file.factored_tolerance = reader.real("/factored/tolerance");
+    FactoredEncoding& f = file.factored.emplace();
+    f.rows = std::ssize(file.position);
+    f.columns = file.encoding.components;
+    f.rank = reader.integer("/factored/rank");
+    f.error = reader.real("/factored/error");
+    f.a = reader.values<double>("/factored/a", {f.rows, f.rank});
+    f.b = reader.values<double>("/factored/b", {f.columns, f.rank});
+  }
+  if (reader.has("/bootstrap")) file.bootstrap = io::read_geometry_bootstrap(reader);
+  file.has_hellinger = reader.has("/hellinger");
   return file;
 }
 
@@ -154,7 +193,15 @@ GeometryFile read_geometry(const Communicator& comm, const std::string& path) {
   io::broadcast_all(comm, file.length, file.position, s.eigenvalues, s.rank, s.trace, s.entropy_rank, s.participation_ratio, s.dims_90,
                     s.dims_95, s.dims_99, e.rows, e.components, e.stored, e.values, file.solver, file.residual, file.orthogonality,
                     file.block_size, file.corpus_violation_rate, file.mean_hellinger, file.sum_hellinger_squared, file.parameters_full,
-                    file.parameters_factored, file.unreached);
+                    file.parameters_factored, file.unreached, file.has_hellinger, file.rarefied_total, file.factored_tolerance);
+  io::broadcast_bootstrap(comm, file.bootstrap);
+  bool has_factored = file.factored.has_value();
+  io::broadcast_value(comm, has_factored);
+  if (has_factored) {
+    if (!file.factored) file.factored.emplace();
+    FactoredEncoding& f = *file.factored;
+    io::broadcast_all(comm, f.rows, f.columns, f.rank, f.a, f.b, f.error);
+  }
   bool has_noise = file.noise.has_value();
   io::broadcast_value(comm, has_noise);
   if (has_noise) {

@@ -14,9 +14,9 @@ namespace {
 
 using Column = std::pair<std::string_view, const std::vector<double>*>;
 
-std::array<Column, measure_names.size()> cell_columns(const Sweep& s) {
-  std::array<Column, measure_names.size()> columns;
-  for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = {measure_names[k], measures_of(s)[k]};
+std::array<Column, cell_tables.size()> cell_columns(const Sweep& s) {
+  std::array<Column, cell_tables.size()> columns;
+  for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = {cell_tables[k].column, cells_of(s)[k]};
   return columns;
 }
 

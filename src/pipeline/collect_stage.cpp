@@ -57,9 +57,10 @@ FingerprintLines without_length(FingerprintLines lines) {
 }
 
 /// Puts one length's table into its row of the sweep.
-void insert(Sweep& sweep, std::size_t row, const StressTable& table) {
-  const auto to = measures_of(sweep);
-  const auto from = measures_of(table);
+void insert(Sweep& sweep, std::size_t row, const StressFile& file) {
+  const StressTable& table = file.table;
+  const auto to = cells_of(sweep);
+  const auto from = cells_of(file);
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
     const auto name = static_cast<std::size_t>(
         std::find(sweep.encoding_names.begin(), sweep.encoding_names.end(), table.encoding_names[e]) - sweep.encoding_names.begin());
@@ -68,7 +69,8 @@ void insert(Sweep& sweep, std::size_t row, const StressTable& table) {
           std::lower_bound(sweep.dimensions.begin(), sweep.dimensions.end(), table.dimensions[d]) - sweep.dimensions.begin());
       const std::size_t cell = (row * sweep.encoding_names.size() + name) * sweep.dimensions.size() + dimension;
       for (std::size_t k = 0; k < to.size(); ++k) {
-        (*to[k])[cell] = (*from[k])[static_cast<std::size_t>(table.index(static_cast<Index>(e), static_cast<Index>(d)))];
+        if (from[k] != nullptr)
+          (*to[k])[cell] = (*from[k])[static_cast<std::size_t>(table.index(static_cast<Index>(e), static_cast<Index>(d)))];
       }
     }
   }
@@ -79,7 +81,7 @@ void insert(Sweep& sweep, std::size_t row, const StressTable& table) {
 Sweep collect_stage(const StageContext& context) {
   context.report.begin("collect");
   const std::vector<Index> lengths = lengths_to_collect(context);
-  std::vector<StressTable> tables;
+  std::vector<StressFile> files;
   FingerprintLines lines;
   FingerprintLines first_made_from;
   std::string corpus_fingerprint;
@@ -91,7 +93,7 @@ Sweep collect_stage(const StageContext& context) {
     StressFile file = read_stress(context.comm, path);
     const Provenance provenance = read_provenance(context.comm, path).value();
     const FingerprintLines made_from = without_length(split_lines(provenance.fingerprint_lines));
-    if (tables.empty()) first_made_from = made_from;
+    if (files.empty()) first_made_from = made_from;
     collective(context.comm, "collecting", [&] {
       const std::string difference = first_difference(first_made_from, made_from);
       if (!difference.empty()) {
@@ -112,12 +114,12 @@ Sweep collect_stage(const StageContext& context) {
       if (std::find(sweep.encoding_names.begin(), sweep.encoding_names.end(), name) == sweep.encoding_names.end())
         sweep.encoding_names.push_back(name);
     }
-    tables.push_back(std::move(file.table));
+    files.push_back(std::move(file));
   }
   sweep.dimensions.assign(dims.begin(), dims.end());
   const std::size_t cells = lengths.size() * sweep.encoding_names.size() * sweep.dimensions.size();
-  for (auto* measure : measures_of(sweep)) measure->assign(cells, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t row = 0; row < tables.size(); ++row) insert(sweep, row, tables[row]);
+  for (auto* values : cells_of(sweep)) values->assign(cells, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t row = 0; row < files.size(); ++row) insert(sweep, row, files[row]);
 
   const std::string path = sweep_path(context.config);
   write_sweep(context.comm, path, sweep, provenance_of(context, lines, corpus_fingerprint));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "pipeline/values.hpp"
 #include "posgeom/error.hpp"
 
@@ -41,21 +43,6 @@ CorpusOptions corpus_options(const Values& values, const OptionValues& all) {
   return corpus;
 }
 
-/// The halves' rule; a column's name goes to the corpus, which reads it.
-void split_option(const Values& values, NoiseOptions& noise, CorpusOptions& corpus) {
-  const std::string text = values.text("split-by");
-  if (text == "document") return;
-  if (text.starts_with("block:")) {
-    noise.split_by = SplitBy::block;
-    noise.block = Values::parse_integer("split-by", text.substr(6), 1, std::numeric_limits<Index>::max());
-  } else if (text.starts_with("column:") && text.size() > 7) {
-    noise.split_by = SplitBy::column;
-    if (noise.split) corpus.split_column = text.substr(7);
-  } else {
-    refuse("split-by", text, "document, block:N (N documents) or column:NAME");
-  }
-}
-
 NoiseAnalysisOptions noise_analysis_options(const Values& values, std::uint64_t seed) {
   NoiseAnalysisOptions analysis;
   analysis.replicates = values.integer("replicates", 1, 1000000);
@@ -64,6 +51,19 @@ NoiseAnalysisOptions noise_analysis_options(const Values& values, std::uint64_t 
   analysis.seed = seed;
   threshold_rank(analysis.replicates, analysis.alpha);  // refuses too few
   return analysis;
+}
+
+BootstrapOptions bootstrap_options(const Values& values) {
+  BootstrapOptions bootstrap;
+  bootstrap.replicates = values.integer("bootstrap", 0, 100000);
+  bootstrap.alpha = values.positive("bootstrap-alpha");
+  if (!(bootstrap.alpha < 1)) refuse("bootstrap-alpha", values.text("bootstrap-alpha"), "a rate between 0 and 1");
+  // Below that many the interval's ends are the extremes whatever alpha says.
+  const auto least = static_cast<Index>(std::ceil(2 / bootstrap.alpha - 1e-9)) - 1;
+  if (bootstrap.replicates > 0 && bootstrap.replicates < least)
+    refuse("bootstrap", values.text("bootstrap"),
+           fmt::format("0, or at least {} replicates for --bootstrap-alpha {}", least, bootstrap.alpha));
+  return bootstrap;
 }
 
 SynthOptions synth_options(const Values& values, std::uint64_t seed) {
@@ -89,7 +89,8 @@ NoiseOptions noise_options(const Values& values, CorpusOptions& corpus, std::uin
   noise.split = text == "split" || text == "all";
   noise.shuffle = text == "shuffle" || text == "all";
   noise.seed = seed;
-  split_option(values, noise, corpus);
+  CorpusOptions unread;  // without halves no column is read for them
+  apply_split_rule(values.text("split-by"), noise, noise.split ? corpus : unread);
   if (!noise.split && values.text("split-by") != "document")
     refuse("split-by", values.text("split-by"), "document where --noise counts no halves (give --noise split or all)");
   return noise;
@@ -133,6 +134,19 @@ TokenizeOptions tokenize_options(const Values& values) {
 
 }  // namespace
 
+void apply_split_rule(const std::string& text, NoiseOptions& noise, CorpusOptions& corpus) {
+  if (text == "document") return;
+  if (text.starts_with("block:")) {
+    noise.split_by = SplitBy::block;
+    noise.block = Values::parse_integer("split-by", text.substr(6), 1, std::numeric_limits<Index>::max());
+  } else if (text.starts_with("column:") && text.size() > 7) {
+    noise.split_by = SplitBy::column;
+    corpus.split_column = text.substr(7);
+  } else {
+    refuse("split-by", text, "document, block:N (N documents) or column:NAME");
+  }
+}
+
 Config config_from(const OptionValues& all) {
   const Values values(all);
   Config config;
@@ -150,6 +164,11 @@ Config config_from(const OptionValues& all) {
   if (!values.text("lengths").empty()) config.lengths = values.integers<Index>("lengths");
   config.positions.unreached = unreached_named(values.text("unreached"));
   config.positions.min_count = values.integer("min-count", 1);
+  if (const std::string total = values.text("rarefy-geometry"); total != "off")
+    config.rarefied_total = total == "auto" ? 0 : values.integer("rarefy-geometry", 1);
+  config.bootstrap = bootstrap_options(values);
+  if (config.bootstrap.replicates > 0 && config.rarefied_total >= 0)
+    refuse("bootstrap", values.text("bootstrap"), "0 with --rarefy-geometry: resampled positions do not all hold as many tokens");
   const std::string range = values.text("hellinger-range");
   if (range != "sqrt2" && range != "1") refuse("hellinger-range", range, "sqrt2 or 1");
   config.positions.unit_range = range == "1";

@@ -24,6 +24,14 @@ StressOptions stress_options(const Values& values, std::uint64_t seed) {
     if (twice) refuse("encodings", spec.name, "each name once");
     stress.encodings.push_back(std::move(spec));
   }
+  for (const EncodingSpec& spec : stress.encodings) {
+    const std::string& of = spec.projection.of;
+    if (of.empty()) continue;
+    const bool listed = std::ranges::any_of(
+        stress.encodings, [&](const EncodingSpec& other) { return other.name == of && other.projection.of.empty() && !other.many_files; });
+    const bool has_vectors = of == "mds" || of == "sinusoidal" || of == "rope" || of == "random" || (listed && !is_own_encoding(of));
+    if (!has_vectors) refuse("encodings", of, "mds, sinusoidal, rope, random or the name of a file encoding in the list, after projected:");
+  }
   stress.encoding.rope_base = values.positive("rope-base");
   stress.encoding.rope_head_dim = values.integer("rope-head-dim", 2);
   if (stress.encoding.rope_head_dim % 2 != 0) refuse("rope-head-dim", values.text("rope-head-dim"), "an even number");
@@ -63,6 +71,10 @@ GeometryOptions geometry_options(const Values& values, const StressOptions& stre
   }
   if (values.text("memory") != "auto") geometry.memory_bytes = values.bytes("memory");
   geometry.write_hellinger = values.flag("write-hellinger");
+  if (values.text("factored") != "none") {
+    geometry.factored_tolerance = values.text("factored") == "0" ? 0 : values.positive("factored");
+    if (geometry.factored_tolerance >= 1) refuse("factored", values.text("factored"), "none, or a relative tolerance in [0, 1)");
+  }
   return geometry;
 }
 

@@ -103,8 +103,24 @@ void warn_of_odd_corpora(const StageContext& context, const Corpus& corpus, cons
 
 }  // namespace
 
+/// **Collective.** The configuration, with the halves' and null's rule of the counts that are there already where this run asks for none:
+/// what is counted anew of them must be counted by the rule that the file names.
+Config with_noise_rule_of_file(const StageContext& context) {
+  Config config = context.config;
+  const std::optional<Provenance> provenance = read_provenance(context.comm, counts_path(config));
+  if (!provenance || config.output.force) return config;
+  const FingerprintLines there = split_lines(provenance->fingerprint_lines);
+  const std::string seed = line_value(there, "noise.seed");
+  const std::string split_by = line_value(there, "noise.split-by");
+  collective(context.comm, "reading the rule of the halves", [&] {
+    if (!config.noise.split && !config.noise.shuffle && !seed.empty()) config.noise.seed = std::stoull(seed);
+    if (!config.noise.split && !split_by.empty()) apply_split_rule(split_by, config.noise, config.corpus);
+  });
+  return config;
+}
+
 CountedCorpus count_stage(const StageContext& context) {
-  const Config& config = context.config;
+  const Config config = with_noise_rule_of_file(context);
   context.report.begin("open corpus");
   Corpus corpus = open_corpus(context.comm, config.corpus);
   context.report.end(describe_corpus(config, corpus));
@@ -115,8 +131,10 @@ CountedCorpus count_stage(const StageContext& context) {
   for (std::string& line : noise_lines(config)) lines.push_back(std::move(line));
   const std::string path = counts_path(config);
   context.report.begin("count");
-  const bool reusable = reusable_lines(context.comm, path, lines, config.output.force, config.output.resume).has_value();
+  const auto there = reusable_lines(context.comm, path, lines, config.output.force, config.output.resume);
+  const bool reusable = there.has_value();
   if (reusable) {
+    keep_additions(lines, *there, "noise.");
     result.summary = read_counts_summary(context.comm, path);
     if (missing_lengths(config, result.summary).empty()) {
       context.report.end("reused " + path);

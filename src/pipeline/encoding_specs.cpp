@@ -10,10 +10,8 @@
 namespace posgeom {
 namespace {
 
-constexpr std::array<std::string_view, 11> own_names{"mds",    "smacof", "sinusoidal", "rope",         "alibi", "linear",
-                                                     "random", "t5",     "kerple-log", "kerple-power", "fire"};
-
-bool is_own(std::string_view name) { return std::ranges::find(own_names, name) != own_names.end(); }
+constexpr std::array<std::string_view, 12> own_names{"mds",    "smacof", "signal", "sinusoidal", "rope",         "alibi",
+                                                     "linear", "random", "t5",     "kerple-log", "kerple-power", "fire"};
 
 bool is_encoding_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -43,31 +41,76 @@ RowRange take_rows(std::string& source, const std::string& whole) {
   return rows;
 }
 
+/// PATH[:DATASET]
+MatrixSource matrix_source(std::string text) {
+  MatrixSource source;
+  if (const std::size_t colon = text.rfind(':'); colon != std::string::npos) {
+    source.dataset = text.substr(colon + 1);
+    text.resize(colon);
+  }
+  source.path = std::move(text);
+  return source;
+}
+
+/// OF:wq=PATH[:DATASET][:wk=PATH[:DATASET]][:heads=H]
+Projection projection(std::string source, const std::string& whole) {
+  constexpr const char* expected = "NAME=projected:ENCODING:wq=PATH[:DATASET][:wk=PATH[:DATASET]][:heads=H]";
+  const auto take = [&](const std::string& key) -> std::string {
+    const std::size_t place = source.rfind(key);
+    if (place == std::string::npos) return {};
+    const std::string value = source.substr(place + key.size());
+    if (value.empty()) refuse("encodings", whole, expected);
+    source.resize(place);
+    return value;
+  };
+  Projection result;
+  if (const std::string heads = take(":heads="); !heads.empty()) result.heads = Values::parse_integer("encodings", heads, 1, 10000);
+  result.key = matrix_source(take(":wk="));
+  result.query = matrix_source(take(":wq="));
+  result.of = source;
+  if (result.of.empty() || result.query.path.empty() || result.of.find(':') != std::string::npos) refuse("encodings", whole, expected);
+  return result;
+}
+
 }  // namespace
 
+bool is_own_encoding(std::string_view name) { return std::ranges::find(own_names, name) != own_names.end(); }
+
 EncodingSpec encoding_spec(const std::string& text) {
-  if (is_own(text)) return {text, "", "", {}};
   EncodingSpec spec;
+  if (is_own_encoding(text)) {
+    spec.name = text;
+    return spec;
+  }
   std::string source = text;
-  if (const std::size_t equals = text.find("=file:"); equals != std::string::npos) {
+  for (const char* mark : {"=file:", "=files:", "=projected:"}) {
+    const std::size_t equals = text.find(mark);
+    if (equals == std::string::npos) continue;
     spec.name = text.substr(0, equals);
     source = text.substr(equals + 1);
+    break;
   }
-  if (source.rfind("file:", 0) != 0)
-    refuse("encodings", text, fmt::format("{} or [NAME=]file:PATH[:DATASET][[FIRST:END]]", fmt::join(own_names, ", ")));
-  spec.rows = take_rows(source, text);
-  spec.path = source.substr(5);
-  if (const std::size_t colon = spec.path.rfind(':'); colon != std::string::npos) {
-    spec.dataset = spec.path.substr(colon + 1);
-    spec.path.resize(colon);
+  spec.many_files = source.starts_with("files:") && !spec.name.empty();
+  if (source.starts_with("projected:") && !spec.name.empty()) {
+    spec.projection = projection(source.substr(10), text);
+  } else if (source.starts_with("file:") || spec.many_files) {
+    spec.rows = take_rows(source, text);
+    MatrixSource matrix = matrix_source(source.substr(source.find(':') + 1));
+    spec.path = std::move(matrix.path);
+    spec.dataset = std::move(matrix.dataset);
+    if (spec.path.empty()) refuse("encodings", text, "a path after file:");
+  } else {
+    refuse("encodings", text,
+           fmt::format("{}, [NAME=]file:PATH[:DATASET][[FIRST:END]], NAME=files:PATTERN[:DATASET] or "
+                       "NAME=projected:ENCODING:wq=PATH[:wk=PATH][:heads=H]",
+                       fmt::join(own_names, ", ")));
   }
-  if (spec.path.empty()) refuse("encodings", text, "a path after file:");
   if (spec.name.empty()) {
     spec.name = spec.path.substr(spec.path.find_last_of('/') + 1);
     if (const std::size_t dot = spec.name.rfind('.'); dot != std::string::npos && dot > 0) spec.name.resize(dot);
   }
   if (!is_encoding_name(spec.name)) refuse("encodings", spec.name, "a name of letters, digits, '_', '.' and '-' (write NAME=file:PATH)");
-  if (is_own(spec.name)) refuse("encodings", spec.name, "a name that posgeom's own encodings do not have (write NAME=file:PATH)");
+  if (is_own_encoding(spec.name)) refuse("encodings", spec.name, "a name that posgeom's own encodings do not have (write NAME=file:PATH)");
   return spec;
 }
 

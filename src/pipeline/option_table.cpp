@@ -30,6 +30,9 @@ const std::vector<Option>& option_table() {
       {"sequences", "last-block", 0, "keep", false, "packed: keep or drop the last block where it is shorter than n"},
       {"positions", "unreached", 0, "drop", false, "positions without tokens: drop, uniform, zero"},
       {"positions", "min-count", 0, "1", false, "positions with fewer tokens are treated as unreached"},
+      {"positions", "rarefy-geometry", 0, "off", false,
+       "off, or the number of tokens that every position is brought to, drawn without replacement, before distances are formed; auto: the "
+       "smallest total of at least 1 % of the largest. Positions with fewer count as unreached. Unequal totals alone look like distance"},
       {"positions", "hellinger-range", 0, "sqrt2", false, "sqrt2: H in [0, sqrt 2]; 1: H divided by sqrt 2"},
       {"noise", "noise", 0, "all", false,
        "none; split: random halves of the documents, for what stands above sampling noise; shuffle: the corpus with each sequence's tokens "
@@ -42,6 +45,9 @@ const std::vector<Option>& option_table() {
       {"noise", "rarefy", 0, "auto", false,
        "tokens that each position and half is brought to; auto: the smallest half total of the positions with at least 1 % of the largest"},
       {"noise", "split-by", 0, "document", false, "what goes to one half together: document, block:N (N successive ones), column:NAME"},
+      {"bootstrap", "bootstrap", 0, "0", false,
+       "replicates of resampled documents, for intervals of rank, trace, stress and of the order of encodings; 0: none"},
+      {"bootstrap", "bootstrap-alpha", 0, "0.05", false, "the bootstrap's intervals hold all but this share of the replicates"},
       {"geometry", "solver", 0, "auto", false,
        "auto (the fastest by a cost model), lapack (one rank), pdsyevd, pdsyevr, elpa, dual (the V x V problem), krylov (leading pairs "
        "only)"},
@@ -53,12 +59,19 @@ const std::vector<Option>& option_table() {
       {"geometry", "threads", 0, "auto", false, "BLAS threads of each rank; auto: the node's cores shared by its ranks"},
       {"geometry", "memory", 0, "auto", false,
        "bytes a rank may use beside the program's own 50 MB or so (K, M, G, T allowed); auto: its share of the node's memory"},
+      {"geometry", "factored", 0, "none", false,
+       "none, or a relative tolerance in [0, 1): the geometry file also holds /factored/a and b with encoding = A B' to it, of the least "
+       "rank"},
       {"geometry", "write-hellinger", 0, "off", true, "store H in the geometry file"},
       {"stress", "dims", 0, "auto", false, "dimensions d1,d2,..., all, or auto (powers of two up to the rank)"},
       {"stress", "encodings", 0, "mds,sinusoidal,rope,alibi,linear,random", false,
-       "mds, smacof (lowest stress, from mds), sinusoidal, rope, alibi, linear, random, t5, kerple-log, kerple-power, fire; or "
+       "mds, smacof (lowest stress, from mds), signal (what stands above noise), sinusoidal, rope, alibi, linear, random, t5, kerple-log, "
+       "kerple-power, fire; "
        "[NAME=]file:PATH[:DATASET][[FIRST:END]] (.npy, HDF5 or safetensors; rows FIRST .. END-1 of a table that does not begin at position "
-       "0)"},
+       "0; HDF5 with a leading axis of steps: a series NAME.step000100, ...); NAME=files:PATTERN[:DATASET] (a series, one file a step); "
+       "NAME=projected:ENCODING:wq=PATH[:DATASET][:wk=PATH[:DATASET]][:heads=H] (NAME.q = p W_Q and NAME.qk = p W_Q W_K' of a layer, and "
+       "of "
+       "each head, weights [out, in])"},
       {"stress", "rope-base", 0, "10000", false, "base of the rotary schedule"},
       {"stress", "rope-head-dim", 0, "64", false, "head dimension that the rotary schedule is tiled from"},
       {"stress", "rope-scaling", 0, "none", false, "none, linear:F, ntk:F or yarn:F: for contexts F times longer than in training"},

@@ -128,15 +128,15 @@ StageNeed embed_need(const Config& config, const LengthSize& size, const GridSha
   return need;
 }
 
-StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks, const MachineRates& rates) {
+StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks, const StageNeed& embed, const MachineRates& rates) {
   const Index n = size.rows;
   const Index widest = widest_dimension(config, size);
   std::vector<std::int32_t> dims = resolve_dimensions(config.stress, std::max<Index>(size.rank, 1), n);
   StressWork work{.rows = n, .nonzeros = size.nonzeros};
   Index columns = 0;  // of the encodings that are held as coordinates
   for (const EncodingSpec& spec : config.stress.encodings) {
-    const bool is_mds = spec.name == "mds" && spec.path.empty();
-    if (!is_mds && spec.name != "random" && spec.path.empty()) {
+    const bool is_mds = spec.name == "mds" && spec.made();
+    if (!is_mds && spec.name != "random" && spec.made()) {
       work.lag_kernels = true;
       continue;
     }
@@ -152,6 +152,12 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
   need.bytes = process_bytes + std::max(reading_bytes(size.nonzeros, config, ranks),
                                         distributions_bytes(size.nonzeros, config, ranks) + n * columns * double_bytes + ranking);
   need.seconds = stress_seconds(work, ranks, rates);
+  if (config.noise.shuffle) {
+    // Against the shuffled corpus: its own mds, and the sums over pairs once more, without sorting.
+    work.cells = work.columns = 0;
+    need.seconds += embed.seconds + stress_seconds(work, ranks, rates);
+    need.bytes = std::max(need.bytes, embed.bytes) + distributions_bytes(size.nonzeros, config, ranks);
+  }
   return need;
 }
 
@@ -186,8 +192,8 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
     return planned_solver(config, size, vectors_of(config, size), nearest_square_shape(rank_count), rates);
   };
   const auto needs = [&](int rank_count) {
-    return std::vector<StageNeed>{embed_need(config, size, nearest_square_shape(rank_count), solver_of(rank_count), rates),
-                                  stress_need(config, size, rank_count, rates)};
+    const StageNeed embed = embed_need(config, size, nearest_square_shape(rank_count), solver_of(rank_count), rates);
+    return std::vector<StageNeed>{embed, stress_need(config, size, rank_count, embed, rates)};
   };
   const auto fit = [&](const std::vector<StageNeed>& stages) {
     return std::all_of(stages.begin(), stages.end(),

@@ -1,7 +1,10 @@
 #include "posgeom/pipeline/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/plan.hpp"
 #include "posgeom/pipeline/summary.hpp"
 
@@ -26,16 +29,38 @@ void check_needs(const StageContext& context, const CountedCorpus& counted, cons
   require_memory(context.comm, context.config, needs, stages);
 }
 
+/// **Collective.** `signal` needs the noise analysis of halves: this run's, or one that the geometry file has.
+void check_signal(const StageContext& context) {
+  const Config& config = context.config;
+  const bool wanted = std::ranges::any_of(config.stress.encodings, [](const EncodingSpec& e) { return e.made() && e.name == "signal"; });
+  if (!wanted || config.noise.split) return;
+  for (const Index length : config.lengths) {
+    const std::string path = geometry_path(config, length);
+    const auto provenance = read_provenance(context.comm, path);
+    const bool there = provenance && !line_value(split_lines(provenance->fingerprint_lines), "noise.replicates").empty();
+    collective(context.comm, "checking the encodings", [&] {
+      if (there && !config.output.force) return;
+      throw Error(
+          fmt::format("option --encodings, signal: it comes from the noise analysis of random halves, which {} does not hold and --noise "
+                      "{} does not make; give --noise split or all, or leave signal out",
+                      path, config.values.at("noise").back()),
+          ErrorKind::usage);
+    });
+  }
+}
+
 }  // namespace
 
 void run(const StageContext& context) {
+  check_signal(context);
   check_encoding_files(context, 0);
   const CountedCorpus counted = count_stage(context);
   check_needs(context, counted, {"embed", "stress"});
   for_each_length(context, [&](const SquareRootDistributions& s) {
-    const GeometryFile geometry = embed_stage(context, counted.corpus_fingerprint, s);
+    GeometryFile geometry = embed_stage(context, counted.corpus_fingerprint, s);
     check_stop(context);
-    const StressFile stress = stress_stage(context, counted.corpus_fingerprint, s, geometry);
+    StressFile stress = stress_stage(context, counted.corpus_fingerprint, s, geometry);
+    bootstrap_stage(context, counted.corpus_fingerprint, s, geometry, stress);
     report_length(context.report, geometry, stress);
   });
   check_stop(context);

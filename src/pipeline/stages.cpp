@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
+#include "posgeom/geometry/rarefy.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 
@@ -84,15 +86,57 @@ Provenance provenance_of(const StageContext& context, const FingerprintLines& li
   return provenance;
 }
 
-SquareRootDistributions distributions_at(const StageContext& context, Index length) {
-  const PositionCounts counts = read_counts(context.comm, counts_path(context.config), length);
-  return square_root_distributions(context.comm, counts, length, context.config.positions);
+namespace {
+
+/// **Collective.** --rarefy-geometry: as many tokens of every position that has them, none of the others.
+PositionCounts rarefied_counts(const StageContext& context, const PositionCounts& counts, Index length, CountsTable table) {
+  const Config& config = context.config;
+  const std::vector<Count> totals(counts.position_total.begin(), counts.position_total.begin() + length);
+  const Count total = rarefied_total_of(config, totals);
+  std::vector<std::int32_t> positions;
+  const Index reached = std::ranges::count_if(totals, [&](Count n) { return n >= config.positions.min_count; });
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (totals[i] >= std::max(total, config.positions.min_count)) positions.push_back(static_cast<std::int32_t>(i));
+  }
+  collective(context.comm, "rarefying the positions", [&] {
+    if (!positions.empty()) return;
+    throw Error(fmt::format("option --rarefy-geometry: found {}, but no position of length {} holds so many tokens; the fullest holds {}",
+                            config.values.at("rarefy-geometry").back(), length, std::ranges::max(totals)));
+  });
+  if (table == CountsTable::corpus) {
+    context.report.line(
+        fmt::format("n={}: every position is rarefied to {} tokens; {} of {} reached positions have fewer and count as "
+                    "unreached ({})",
+                    length, total, reached - std::ssize(positions), reached, name_of(config.positions.unreached)));
+  }
+  return rarefied(context.comm, counts, length, positions, total, config.seed,
+                  table == CountsTable::corpus ? RarefiedTable::corpus : RarefiedTable::shuffled);
+}
+
+}  // namespace
+
+Count rarefied_total_of(const Config& config, const std::vector<Count>& totals) {
+  return config.rarefied_total > 0 ? config.rarefied_total : std::max<Count>(1, default_rarefied_total(totals));
+}
+
+SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table) {
+  PositionCounts counts = read_counts(context.comm, counts_path(context.config), length, table);
+  HellingerOptions options = context.config.positions;
+  if (context.config.rarefied_total >= 0) {
+    counts = rarefied_counts(context, counts, length, table);
+    options.min_count = 1;
+  }
+  return square_root_distributions(context.comm, counts, length, options);
 }
 
 FingerprintLines geometry_lines(const Config& config, const std::string& corpus_fingerprint, Index length) {
-  return {"corpus=" + corpus_fingerprint, fmt::format("length={}", length),
-          fmt::format("unreached={}", name_of(config.positions.unreached)), fmt::format("min-count={}", config.positions.min_count),
-          fmt::format("hellinger-range={}", config.positions.unit_range ? "1" : "sqrt2")};
+  FingerprintLines lines{"corpus=" + corpus_fingerprint, fmt::format("length={}", length),
+                         fmt::format("unreached={}", name_of(config.positions.unreached)),
+                         fmt::format("min-count={}", config.positions.min_count),
+                         fmt::format("hellinger-range={}", config.positions.unit_range ? "1" : "sqrt2")};
+  if (config.rarefied_total >= 0)
+    lines.push_back(fmt::format("rarefy-geometry={} with seed {}", config.values.at("rarefy-geometry").back(), config.seed));
+  return lines;
 }
 
 GeometryFile read_geometry_for(const StageContext& context, const std::string& corpus_fingerprint, Index length) {

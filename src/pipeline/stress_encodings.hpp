@@ -1,5 +1,7 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posgeom/geometry/stress.hpp"
@@ -9,32 +11,35 @@
 namespace posgeom {
 
 /// The encodings that the configuration asks for, made for the positions of one length, and a fingerprint line for each that comes from a
-/// file. smacof is none of them: it is computed where it is missing.
+/// file or from the noise analysis. smacof is none of them: it is computed where it is missing.
 struct Encodings {
   std::vector<NamedEncoding> named;
-  FingerprintLines file_lines;
+  std::optional<NamedEncoding> signal;  ///< whose rows are the positions of the noise analysis; none where these are fewer than two
+  FingerprintLines lines;
 };
 
-/// **Collective.** `widest`: the largest dimension that any of them is wanted at.
+/// **Collective.** `widest`: the largest dimension that any of them is wanted at. Throws the same Error on every rank where the geometry
+/// has no noise analysis of halves for `signal`, or an encoding is not as wide as the weights that it is to be projected by.
 Encodings make_encodings(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& geometry, Index widest);
 
 /// What a stress table's numbers depend on.
 FingerprintLines stress_lines(const Config& config, const std::string& corpus_fingerprint, Index length,
                               const FingerprintLines& file_lines);
 
-/// Whether --encodings names smacof.
-bool wants_smacof(const Config& config);
+/// Whether --encodings names this one of posgeom's own.
+bool wants(const Config& config, std::string_view name);
 
 /// Every encoding at every dimension of the table where it is defined and has vectors.
 std::vector<StoredEncoding> encodings_to_store(const StressTable& table, const std::vector<NamedEncoding>& encodings,
                                                const SquareRootDistributions& s);
 
-/// **Collective.** smacof at `dimensions` from the stored MDS: one request for each where that is defined. Reports what each reached.
-std::vector<StressRequest> smacof_requests(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& geometry,
-                                           const std::vector<std::int32_t>& dimensions);
+/// **Collective.** smacof at `dimensions` from the MDS of `s`: one request for each where that is defined. Reports what each reached, under
+/// `title` (empty: not at all).
+std::vector<StressRequest> smacof_requests(const StageContext& context, const SquareRootDistributions& s, const Coordinates& start,
+                                           const std::vector<std::int32_t>& dimensions, const std::string& title);
 /// /encodings/smacof/<d> of the requests.
 std::vector<StoredEncoding> smacof_to_store(const std::vector<StressRequest>& requests);
-/// **Collective.** Those that the stress file at `path` holds: where its table has a number for them.
-std::vector<StoredEncoding> stored_smacof(const Communicator& comm, const std::string& path, const StressTable& there);
+/// What is stored of one encoding, as requests at its dimensions.
+std::vector<StressRequest> requests_of_stored(const std::vector<StoredEncoding>& stored, const std::string& name);
 
 }  // namespace posgeom

@@ -1,9 +1,12 @@
 #include "posgeom/pipeline/summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace posgeom {
 namespace {
@@ -20,11 +23,13 @@ std::vector<std::size_t> columns_to_show(std::size_t count) {
 
 void report_table(StageReport& report, const std::string& title, const StressTable& table, const std::vector<double>& values) {
   const std::vector<std::size_t> columns = columns_to_show(table.dimensions.size());
-  std::string line = fmt::format("  {:<16}", title);
+  std::size_t width = 16;
+  for (const std::string& name : table.encoding_names) width = std::max(width, name.size() + 1);
+  std::string line = fmt::format("  {:<{}}", title, width);
   for (const std::size_t d : columns) line += fmt::format("{:>11}", fmt::format("d={}", table.dimensions[d]));
   report.line(line);
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
-    line = fmt::format("  {:<16}", table.encoding_names[e]);
+    line = fmt::format("  {:<{}}", table.encoding_names[e], width);
     for (const std::size_t d : columns) {
       line += fmt::format("{:>11.4g}", values[static_cast<std::size_t>(table.index(static_cast<Index>(e), static_cast<Index>(d)))]);
     }
@@ -32,9 +37,18 @@ void report_table(StageReport& report, const std::string& title, const StressTab
   }
 }
 
+constexpr std::size_t most_names = 12;
+
+/// Parts of a sentence, those beyond most_names counted only.
+std::string listed(const std::vector<std::string>& parts) {
+  const std::size_t shown = std::min(parts.size(), most_names);
+  return fmt::format("{}{}", fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     parts.size() > shown ? fmt::format(" and {} more", parts.size() - shown) : std::string());
+}
+
 /// Names of the encodings whose best scaled stress does not beat the constant baseline.
 std::string no_better_than_constant(const StressTable& table) {
-  std::string names;
+  std::vector<std::string> names;
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
     bool defined = false;
     bool better = false;
@@ -43,9 +57,58 @@ std::string no_better_than_constant(const StressTable& table) {
       defined = defined || !std::isnan(scaled);
       better = better || scaled < table.constant_baseline;
     }
-    if (defined && !better) names += (names.empty() ? "" : ", ") + table.encoding_names[e];
+    if (defined && !better) names.push_back(table.encoding_names[e]);
   }
-  return names;
+  return listed(names);
+}
+
+/// What each encoding scores against the shuffled corpus at the largest dimension, and which fit the corpus no better.
+void report_shuffled(StageReport& report, const StressFile& stress) {
+  const StressTable& table = stress.table;
+  const ShuffledStress& shuffled = *stress.shuffled;
+  const auto last = table.dimensions.size() - 1;
+  std::vector<std::string> parts, no_better;
+  for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
+    bool defined = false;
+    bool better = false;
+    for (std::size_t d = 0; d <= last; ++d) {
+      const std::size_t cell = e * table.dimensions.size() + d;
+      const bool here = !std::isnan(table.scaled[cell]) && !std::isnan(shuffled.scaled[cell]);
+      defined = defined || here;
+      better = better || (here && table.scaled[cell] < shuffled.scaled[cell]);
+    }
+    const std::size_t cell = e * table.dimensions.size() + last;
+    if (!std::isnan(shuffled.raw[cell]))
+      parts.push_back(fmt::format("{} {:.4g} ({:.4g} here)", table.encoding_names[e], shuffled.raw[cell], table.raw[cell]));
+    if (defined && !better) no_better.push_back(table.encoding_names[e]);
+  }
+  if (parts.empty()) return;
+  report.line(
+      fmt::format("  against shuffled text, which has no order, raw stress at d = {} is: {}", table.dimensions.back(), listed(parts)));
+  report.line(no_better.empty()
+                  ? "  every encoding fits the corpus better than it fits shuffled text at some d (scaled stress)"
+                  : fmt::format("  these fit the corpus at no d better than they fit shuffled text, so their fit is none of order: {}",
+                                listed(no_better)));
+}
+
+/// How near the encodings come to the de-noised distances.
+void report_denoised(StageReport& report, const StressFile& stress) {
+  const StressTable& table = stress.table;
+  std::vector<std::string> parts;
+  for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
+    double best = std::numeric_limits<double>::infinity();
+    std::int32_t at = 0;
+    for (std::size_t d = 0; d < table.dimensions.size(); ++d) {
+      const double scaled = stress.denoised->scaled[e * table.dimensions.size() + d];
+      if (!(scaled < best)) continue;
+      best = scaled;
+      at = table.dimensions[d];
+    }
+    if (at > 0) parts.push_back(fmt::format("{} {:.4g} (d = {})", table.encoding_names[e], best, at));
+  }
+  if (parts.empty()) return;
+  report.line(fmt::format("  against the de-noised distances the least scaled stress is: {}; {:.4g} with all distances equal",
+                          listed(parts), stress.denoised->constant_baseline));
 }
 
 }  // namespace
@@ -67,6 +130,9 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   report_table(report, "raw stress", table, table.raw);
   report_table(report, "scaled stress", table, table.scaled);
   report_table(report, "violation rate", table, table.violation_rate);
+  if (geometry.rarefied_total > 0)
+    report.line(fmt::format("  every position was rarefied to {} tokens before distances were formed", geometry.rarefied_total));
+  if (geometry.factored) report.line("  " + geometry.factored->note());
   report.line(fmt::format("  an encoding with all distances equal has scaled stress {:.6g} (constant baseline)", table.constant_baseline));
   if (const std::string names = no_better_than_constant(table); !names.empty()) {
     report.line(fmt::format("  and fit the distances no better than that at any d: {} (for order, see the violation rate)", names));
@@ -74,6 +140,12 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
   if (table.dimensions.size() > most_columns) {
     report.line(fmt::format("  {} of {} dimensions are shown; all are in the stress file", most_columns, table.dimensions.size()));
   }
+  const bool with_signal = std::ranges::find(table.encoding_names, "signal") != table.encoding_names.end();
+  if (with_signal && geometry.noise && geometry.noise->split)
+    report.line(fmt::format("  signal is scored over the {} positions of the noise analysis, against the same H",
+                            geometry.noise->position_count()));
+  if (stress.shuffled) report_shuffled(report, stress);
+  if (stress.denoised) report_denoised(report, stress);
   report.line(
       fmt::format("  in {:.2f} % of the triples the nearer position is the one farther away in H (violation rate of the corpus itself;",
                   100 * table.corpus_violation_rate));
@@ -82,6 +154,7 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
     report.line(
         "  the rank is the largest possible: finite counts alone make every position look independent, so it is no evidence of order");
   }
+  report_bootstrap(report, geometry, stress);
   if (geometry.noise) {
     for (const std::string& sentence : noise_sentences(*geometry.noise)) report.line("  noise: " + sentence);
   }

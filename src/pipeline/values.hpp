@@ -43,9 +43,11 @@ class Values {
   const OptionValues& values_;
 };
 
-/// One entry of --encodings: a name of posgeom's own, or [NAME=]file:PATH[:DATASET][[FIRST:END]], rows FIRST .. END-1 (each may be left
-/// out).
+/// One entry of --encodings: a name of posgeom's own; [NAME=]file:PATH[:DATASET][[FIRST:END]], rows FIRST .. END-1 (each may be left out);
+/// NAME=files:PATTERN[:DATASET][[FIRST:END]], a file a step; or NAME=projected:ENCODING:wq=PATH[:DATASET][:wk=PATH[:DATASET]][:heads=H].
 EncodingSpec encoding_spec(const std::string& text);
+/// Whether posgeom makes an encoding of that name itself.
+bool is_own_encoding(std::string_view name);
 /// --rope-scaling and --rope-original-length.
 RopeScaling rope_scaling(const Values& values);
 

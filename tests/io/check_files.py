@@ -177,20 +177,25 @@ def noise():
         dataset(f, "noise/null_largest", "<f8", (19,), lambda r: math.nan, [])
 
 
-tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson", "spearman"]
+tables = ["raw", "scaled", "scale", "violation_rate", "min_separation", "pearson", "spearman", "shuffled_raw", "shuffled_scaled",
+          "shuffled_violation_rate", "denoised_raw", "denoised_scaled"]
+# Where they stand in a stress file.
+datasets = [name.replace("shuffled_", "shuffled/").replace("denoised_", "denoised/") for name in tables]
 
 
 def stress():
     stored = [f"encodings/{name}/{d}" for name in ("mds", "my.file-1") for d in (1, 2, 4)]
     with h5py.File(f"{folder}/stress-12.h5", "r") as f:
         provenance(f, "posgeom-stress")
-        members(f, ["dimension", "encoding_name", "not_unique"] + tables + stored)
+        members(f, ["dimension", "encoding_name", "not_unique"] + datasets + stored)
         attributes(f, {"length": 12, "constant_baseline": 0.25, "corpus_violation_rate": 0.218})
         dataset(f, "dimension", "<i4", (3,), lambda d: [1, 2, 4][d], [])
         dataset(f, "not_unique", "|u1", (3,), lambda d: int(d == 0), ["/dimension"])
         texts(f, "encoding_name", ["mds", "sinusoidal", "my.file-1"])
         special = {("pearson", 1, 2): math.nan, ("raw", 2, 0): math.inf}
-        for t, name in enumerate(tables):
+        attributes(f["shuffled"], {"constant_baseline": 0.125, "corpus_violation_rate": 0.5})
+        attributes(f["denoised"], {"constant_baseline": 0.0625})
+        for t, name in enumerate(datasets):
             dataset(f, name, "<f8", (3, 3), lambda e, d: special.get((name, e, d), t + e / 8 + d / 64), ["/encoding_name", "/dimension"])
         for name in stored:
             d = int(name.split("/")[-1])

@@ -205,7 +205,22 @@ inline DistributedMatrix known_hellinger(const ProcessGrid& grid, Index m, Index
   return h;
 }
 
-/// Table t of measure_names at (e, d) = t + e / 8 + d / 64; pearson (1, 2) is NaN, raw (2, 0) infinite.
+/// Tables 7 to 11 of cell_tables, of the groups beside the table.
+inline void add_known_groups(StressFile& file) {
+  file.shuffled.emplace();
+  file.shuffled->constant_baseline = 0.125;
+  file.shuffled->corpus_violation_rate = 0.5;
+  file.denoised.emplace();
+  file.denoised->constant_baseline = 0.0625;
+  const auto cells = cells_of(file);
+  for (std::size_t number = measure_names.size(); number < cells.size(); ++number) {
+    for (int e = 0; e < 3; ++e) {
+      for (int d = 0; d < 3; ++d) cells[number]->push_back(static_cast<double>(number) + e / 8.0 + d / 64.0);
+    }
+  }
+}
+
+/// Table t of cell_tables at (e, d) = t + e / 8 + d / 64; pearson (1, 2) is NaN, raw (2, 0) infinite.
 inline StressFile known_stress() {
   StressFile file;
   file.length = 12;
@@ -222,6 +237,7 @@ inline StressFile known_stress() {
     }
     ++number;
   }
+  add_known_groups(file);
   t.pearson[5] = std::numeric_limits<double>::quiet_NaN();
   t.raw[6] = std::numeric_limits<double>::infinity();
   return file;
@@ -249,7 +265,7 @@ inline Sweep known_sweep() {
   s.dimensions = {1, 2, 4};
   s.encoding_names = {"mds", "rope"};
   int number = 0;
-  for (auto* table : measures_of(s)) {
+  for (auto* table : cells_of(s)) {
     for (int l = 0; l < 2; ++l) {
       for (int e = 0; e < 2; ++e) {
         for (int d = 0; d < 3; ++d) table->push_back(number + l / 2.0 + e / 8.0 + d / 64.0);

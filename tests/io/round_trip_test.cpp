@@ -123,21 +123,6 @@ TEST(Noise, RoundTripOfEveryPart) {
   EXPECT_FALSE(read_geometry(world(), scratch.path("g.h5")).noise.has_value());
 }
 
-TEST(Stress, RoundTrip) {
-  const Scratch scratch;
-  const StressFile file = known_stress();
-  write_stress(world(), scratch.path("s.h5"), file, known_encodings(), provenance);
-  const StressFile found = read_stress(world(), scratch.path("s.h5"));
-  EXPECT_EQ(found.length, file.length);
-  EXPECT_EQ(found.table.dimensions, file.table.dimensions);
-  EXPECT_EQ(found.table.encoding_names, file.table.encoding_names);
-  EXPECT_EQ(found.table.not_unique, file.table.not_unique);
-  for (std::size_t k = 0; k < measure_names.size(); ++k)
-    EXPECT_TRUE(same_bits(*measures_of(found.table)[k], *measures_of(file.table)[k])) << measure_names[k];
-  EXPECT_EQ(found.table.constant_baseline, file.table.constant_baseline);
-  EXPECT_EQ(found.table.corpus_violation_rate, file.table.corpus_violation_rate);
-}
-
 TEST(Provenance, RoundTripOfAnyFileAndNulloptWithoutOne) {
   const Scratch scratch;
   write_sweep(world(), scratch.path("sweep.h5"), known_sweep(), provenance);

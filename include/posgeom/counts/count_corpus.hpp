@@ -31,11 +31,21 @@ struct NoiseOptions {
   std::uint64_t seed = 1;
 };
 
+/// Replicates first .. first + count - 1 of a bootstrap: in replicate r every document counts w times, w drawn from a Poisson distribution
+/// of mean 1 by (seed, r, its index) alone; packed, where documents run into each other, every block of the length. Nothing else is
+/// counted.
+struct Resampling {
+  Index first = 0;
+  Index count = 0;  ///< 0: no bootstrap, the corpus itself is counted
+  std::uint64_t seed = 1;
+};
+
 struct CountOptions {
   Sequences sequences = Sequences::document;
   std::vector<Index> lengths;    ///< ascending, distinct, at least one
   bool drop_last_block = false;  ///< packed: the last, partial block does not count (document, chunk: no effect)
   NoiseOptions noise;
+  Resampling resampling;
   Index memory_bytes = 0;        ///< what this rank may use for counting; 0: no limit
   Index chunk = Index{1} << 22;  ///< elements of one message between ranks; injectable for tests
 };
@@ -54,7 +64,8 @@ struct CountTable {
   Index length = 0;       ///< n
   bool shuffled = false;  ///< of the shuffle null
   PositionRows all;
-  PositionRows half_a;  ///< with NoiseOptions::split, else without rows; half b is the difference
+  PositionRows half_a;   ///< with NoiseOptions::split, else without rows; half b is the difference
+  Index replicate = -1;  ///< of a bootstrap; -1: the corpus as it is
 };
 
 /// What a corpus was counted to. Numbers are the same on every rank; of each table a rank holds the positions that it owns.
@@ -120,6 +131,9 @@ Index count_memory(const CountOptions& options, Index vocab_size, Index token_co
 /// How many different tokens `draws` draws from `unigram` (counts of a sample, [V]; empty: uniform) are expected to show: the sum over v
 /// of 1 - (1 - p_v)^draws.
 double expected_types(std::span<const Count> unigram, Index vocab_size, double draws);
+
+/// How often `unit` (a document or block) counts in a replicate of a bootstrap.
+Index bootstrap_weight(std::uint64_t seed, Index replicate, Index unit);
 
 /// What a corpus must be read with for these options.
 ReadOptions read_options_for(const CountOptions& options);

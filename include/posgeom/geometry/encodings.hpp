@@ -19,6 +19,7 @@ struct Coordinates {
   Index stored = 0;              ///< columns in `values`; columns stored .. columns-1 are zero
   bool zero_beyond = false;      ///< mds that holds its whole rank: further columns are zero
   bool flag_not_unique = false;  ///< mds: /not_unique applies
+  bool whole = false;            ///< all columns at every d: an encoding of a model's own width
   std::vector<double> values;    ///< rows x stored, column-major
 };
 

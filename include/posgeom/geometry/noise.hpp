@@ -34,9 +34,11 @@ struct NoiseAnalysisOptions {
 struct NoiseAnalysis {
   // Who takes part.
   Index length = 0;
-  Index reached = 0;                   ///< positions with at least min_count tokens
-  std::vector<std::int32_t> position;  ///< [mn] those of them whose both halves hold at least rarefied_total tokens, ascending
-  Count rarefied_total = 0;            ///< M, tokens for each position and half; 0: both halves of every position are not reached
+  Index reached = 0;  ///< positions with at least min_count tokens
+  /// [mn] those of them whose both halves hold at least rarefied_total tokens, ascending; and where the shuffled halves are analysed too,
+  /// those of the shuffled corpus (packed sequences mix the documents of both halves, so that shuffling moves tokens between positions).
+  std::vector<std::int32_t> position;
+  Count rarefied_total = 0;  ///< M, tokens for each position and half; 0: both halves of every position are not reached
   // B_cv = sym(J S_a S_b' J), of the rarefied halves.
   bool split = false;                     ///< there were halves
   std::vector<double> split_eigenvalues;  ///< [mn] descending, may be negative

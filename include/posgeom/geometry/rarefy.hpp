@@ -9,7 +9,7 @@
 namespace posgeom {
 
 /// The tables that are rarefied; each has random numbers of its own.
-enum class RarefiedTable : std::uint64_t { half_a = 0, half_b = 1, shuffled_half_a = 2, shuffled_half_b = 3, corpus = 4 };
+enum class RarefiedTable : std::uint64_t { half_a = 0, half_b = 1, shuffled_half_a = 2, shuffled_half_b = 3, corpus = 4, shuffled = 5 };
 
 /// The first `length` positions of the table of half b: corpus minus half a. Throws Error where half a is not a part of the corpus (it
 /// holds a token at a position more often than the corpus does); `what` names the tables, "the corpus" or "the shuffled corpus". Of the

@@ -1,13 +1,17 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/counts/position_counts.hpp"
+#include "posgeom/geometry/factored.hpp"
 #include "posgeom/geometry/mds.hpp"
 #include "posgeom/geometry/noise.hpp"
 #include "posgeom/geometry/stress.hpp"
@@ -38,6 +42,21 @@ struct CountsFile {
 /// Which of the tables of counts.h5.
 enum class CountsTable { corpus, corpus_half_a, shuffled, shuffled_half_a };
 
+/// What each replicate of --bootstrap gave: a geometry's numbers.
+struct GeometryBootstrap {
+  std::uint64_t seed = 1;
+  double alpha = 0.05;                              ///< of the intervals
+  std::vector<double> rank, trace, violation_rate;  ///< [R]; the rank is NaN where the solver does not tell it
+};
+
+/// The same of a stress table.
+struct StressBootstrap {
+  std::uint64_t seed = 1;
+  double alpha = 0.05;
+  Index replicates = 0;
+  std::vector<double> raw, scaled, violation_rate;  ///< [R][E][D], NaN where undefined
+};
+
 struct GeometryFile {
   Index length = 0;
   std::vector<std::int32_t> position;  ///< [m]
@@ -47,11 +66,15 @@ struct GeometryFile {
   double residual = 0, orthogonality = 0;
   Index block_size = 0;
   double corpus_violation_rate = 0, mean_hellinger = 0, sum_hellinger_squared = 0;
-  Index parameters_full = 0;           ///< m d for d = k
-  Index parameters_factored = 0;       ///< r (m + d)
-  std::string unreached;               ///< attributes of the options that shaped it
-  bool has_hellinger = false;          ///< set by read_geometry: /hellinger is there
-  std::optional<NoiseAnalysis> noise;  ///< the group /noise; absent where it was not asked for
+  Index parameters_full = 0;                 ///< m d for d = k
+  Index parameters_factored = 0;             ///< r (m + d)
+  std::string unreached;                     ///< attributes of the options that shaped it
+  bool has_hellinger = false;                ///< set by read_geometry: /hellinger is there
+  Index rarefied_total = 0;                  ///< tokens that every position was brought to before S was formed; 0: all count
+  std::optional<FactoredEncoding> factored;  ///< the group /factored: P = A B' to factored_tolerance
+  double factored_tolerance = 0;
+  std::optional<GeometryBootstrap> bootstrap;  ///< the group /bootstrap
+  std::optional<NoiseAnalysis> noise;          ///< the group /noise; absent where it was not asked for
 };
 
 /// One matrix of /encodings/<name>/<d>: [rows, columns] row-major, the same on every rank; columns = d, but
@@ -64,9 +87,28 @@ struct StoredEncoding {
   std::vector<double> values;
 };
 
+/// What the encodings score where there is no order: against the shuffled corpus's H, over the same positions. mds and smacof are those of
+/// the shuffled corpus itself, all others the same as in the table. [E][D] as there, NaN where a cell was not scored.
+struct ShuffledStress {
+  std::vector<double> raw, scaled;
+  std::vector<double> violation_rate;  ///< of the encodings' own distances: other than the table's for mds and smacof only
+  double constant_baseline = std::numeric_limits<double>::quiet_NaN();      ///< of the shuffled corpus's H
+  double corpus_violation_rate = std::numeric_limits<double>::quiet_NaN();  ///< likewise
+};
+
+/// The encodings against the de-noised distances of the noise analysis, over its positions: the square roots of
+/// denoised_squared_distances(), negative ones taken as 0. [E][D], NaN where a cell was not scored.
+struct DenoisedStress {
+  std::vector<double> raw, scaled;
+  double constant_baseline = std::numeric_limits<double>::quiet_NaN();  ///< of the de-noised distances
+};
+
 struct StressFile {
   Index length = 0;
   StressTable table;
+  std::optional<ShuffledStress> shuffled;    ///< the group /shuffled
+  std::optional<DenoisedStress> denoised;    ///< the group /denoised
+  std::optional<StressBootstrap> bootstrap;  ///< the group /bootstrap
 };
 
 /// One row of a sweep for each length.
@@ -75,9 +117,32 @@ struct Sweep {
   std::vector<std::int32_t> dimensions;     ///< [D] the union, ascending
   std::vector<std::string> encoding_names;  ///< [E] the union, in order of first appearance
   std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson, spearman;  ///< [L][E][D], NaN where there is none
-  std::vector<std::int64_t> rank;                                                             ///< [L]
-  std::vector<double> trace, constant_baseline, corpus_violation_rate;                        ///< [L]
+  std::vector<double> shuffled_raw, shuffled_scaled, shuffled_violation_rate, denoised_raw, denoised_scaled;  ///< likewise
+  std::vector<std::int64_t> rank;                                                                             ///< [L]
+  std::vector<double> trace, constant_baseline, corpus_violation_rate;                                        ///< [L]
 };
+
+/// A table over encodings and dimensions: its dataset in a stress file, and its name in a sweep.
+struct CellTable {
+  std::string_view dataset, column;
+};
+inline constexpr std::array<CellTable, 12> cell_tables = {{{"/raw", "raw"},
+                                                           {"/scaled", "scaled"},
+                                                           {"/scale", "scale"},
+                                                           {"/violation_rate", "violation_rate"},
+                                                           {"/min_separation", "min_separation"},
+                                                           {"/pearson", "pearson"},
+                                                           {"/spearman", "spearman"},
+                                                           {"/shuffled/raw", "shuffled_raw"},
+                                                           {"/shuffled/scaled", "shuffled_scaled"},
+                                                           {"/shuffled/violation_rate", "shuffled_violation_rate"},
+                                                           {"/denoised/raw", "denoised_raw"},
+                                                           {"/denoised/scaled", "denoised_scaled"}}};
+/// Pointers to the values of cell_tables, in that order; null for groups that a stress file does not have.
+std::array<std::vector<double>*, cell_tables.size()> cells_of(StressFile& file);
+std::array<const std::vector<double>*, cell_tables.size()> cells_of(const StressFile& file);
+std::array<std::vector<double>*, cell_tables.size()> cells_of(Sweep& sweep);
+std::array<const std::vector<double>*, cell_tables.size()> cells_of(const Sweep& sweep);
 
 /// The exact distributions of a synthetic corpus: mu_i(v) = sum_c weights(i, c) distributions(c, v).
 struct TruthFile {
@@ -128,6 +193,8 @@ void write_count_checkpoint(const Communicator& comm, const std::string& path, c
 CountCheckpoint read_count_checkpoint(const Communicator& comm, const std::string& path);
 GeometryFile read_geometry(const Communicator& comm, const std::string& path);
 StressFile read_stress(const Communicator& comm, const std::string& path);
+/// Every matrix of /encodings; none where the file stores no encodings.
+std::vector<StoredEncoding> read_stored_encodings(const Communicator& comm, const std::string& path);
 /// **Collective.** The provenance of any file of ours; nullopt where the file does not exist.
 std::optional<Provenance> read_provenance(const Communicator& comm, const std::string& path);
 

@@ -16,12 +16,36 @@
 
 namespace posgeom {
 
+/// A matrix in a file: PATH[:DATASET].
+struct MatrixSource {
+  std::string path;
+  std::string dataset;  ///< HDF5 dataset or tensor in `path`; empty: the default
+};
+
+/// p W_Q and p W_Q W_K' of one layer of a model, for the encoding p called `of`. Weights are [out, in], as torch.nn.Linear has them.
+struct Projection {
+  std::string of;  ///< empty: no projection
+  MatrixSource query{};
+  MatrixSource key{};  ///< no path: p W_Q alone
+  Index heads = 1;
+};
+
 /// An encoding to score: one that posgeom makes, or one from a file.
 struct EncodingSpec {
   std::string name;
-  std::string path;     ///< empty: posgeom makes it
-  std::string dataset;  ///< HDF5 dataset or tensor in `path`; empty: the default
-  RowRange rows{};      ///< of the file's matrix: its first one is position 0
+  std::string path;         ///< empty: posgeom makes it
+  std::string dataset;      ///< HDF5 dataset or tensor in `path`; empty: the default
+  RowRange rows{};          ///< of the file's matrix: its first one is position 0
+  bool many_files = false;  ///< `path` is a pattern of files, one a step of a series
+  Index slice = -1;         ///< of a dataset with a leading axis of steps; -1: a matrix, or not known yet
+  Projection projection{};
+  bool made() const { return path.empty() && projection.of.empty(); }
+};
+
+/// Intervals from resampled documents.
+struct BootstrapOptions {
+  Index replicates = 0;  ///< 0: none
+  double alpha = 0.05;   ///< the intervals hold 1 - alpha of the replicates
 };
 
 struct GeometryOptions {
@@ -34,6 +58,7 @@ struct GeometryOptions {
   Index memory_bytes = 0;               ///< 0: this rank's share of the node
   int threads = 0;                      ///< of each rank's BLAS; 0: the node's cores shared by its ranks
   bool write_hellinger = false;
+  double factored_tolerance = -1;  ///< relative, of /factored; below 0: none
 };
 
 struct StressOptions {
@@ -78,6 +103,8 @@ struct Config {
   NoiseAnalysisOptions noise_analysis;
   std::vector<Index> lengths;  ///< ascending, distinct
   HellingerOptions positions;
+  Count rarefied_total = -1;  ///< tokens that every position is brought to before S is formed; 0: by the rule of --rarefy; -1: all count
+  BootstrapOptions bootstrap;
   std::uint64_t seed = 1;
   GeometryOptions geometry;
   StressOptions stress;
@@ -94,6 +121,9 @@ struct Config {
 
 /// The options as values. Throws Error (usage) that names the option, what was found and what was expected.
 Config config_from(const OptionValues& values);
+
+/// Sets what goes to one half together, as --split-by says it; a column's name goes to the corpus, which reads it. Throws as config_from().
+void apply_split_rule(const std::string& text, NoiseOptions& noise, CorpusOptions& corpus);
 
 /// The dimensions to score at a length with `rows` kept positions and this rank: listed ones; 1..rows for all; powers of two up to the
 /// rank.

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "posgeom/corpus/corpus.hpp"
@@ -14,6 +15,9 @@
 
 namespace posgeom {
 
+class EncodingFiles;  // pipeline/encoding_files.hpp
+std::shared_ptr<EncodingFiles> make_encoding_files();
+
 /// What every stage shares: who runs, what was asked, and whom to tell.
 struct StageContext {
   const Communicator& comm;
@@ -21,6 +25,8 @@ struct StageContext {
   ProcessGrid grid;
   StageReport& report;
   std::function<bool()> stop_requested;  ///< this rank's signal flag
+  /// What --encodings names from files, read once in a run.
+  std::shared_ptr<EncodingFiles> files = make_encoding_files();
 };
 
 /// Files of an output directory.
@@ -51,9 +57,16 @@ CountedCorpus count_stage(const StageContext& context);
 /// **Collective.** counts.h5 as it is, for commands that start there. Throws where a length is not in it.
 CountedCorpus read_counted_corpus(const StageContext& context);
 
-/// **Collective.** The square-root distributions of one length's positions, from counts.h5. Throws the same Error on every rank where none
-/// is kept.
-SquareRootDistributions distributions_at(const StageContext& context, Index length);
+/// **Collective.** The square-root distributions of one length's positions, from a table of counts.h5 (the corpus or the shuffle null);
+/// with
+/// --rarefy-geometry of as many tokens at every position. Throws the same Error on every rank where no position is kept.
+SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table = CountsTable::corpus);
+
+/// The tokens that --rarefy-geometry brings every position to, from the positions' totals.
+Count rarefied_total_of(const Config& config, const std::vector<Count>& totals);
+
+/// The block size of distributed matrices of order m, small enough that every process row and column of the grid gets a share.
+Index block_size_for(const StageContext& context, Index m);
 
 /// **Collective.** Spectrum and encoding at one length, written to geometry-<n>.h5; or reused from there.
 GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s);
@@ -70,6 +83,16 @@ void check_encoding_files(const StageContext& context, Index rows);
 /// **Collective.** Stress of every encoding at every dimension, written to stress-<n>.h5. Cells that the file has already are kept.
 StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
                         const GeometryFile& geometry);
+
+/// **Collective.** --bootstrap: the corpus is counted again with resampled documents (packed: blocks), and every replicate gets a geometry
+/// and scores of its own; both files are written with all of them. Replicates that the files have already are kept, also after a signal.
+/// Encodings of the table that this run does not name are not scored.
+void bootstrap_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
+                     GeometryFile& geometry, StressFile& stress);
+
+/// **Collective.** Writes geometry-<n>.h5, with H where it had that or --write-hellinger asks for it.
+void write_geometry_stage(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& file,
+                          const Provenance& provenance);
 
 /// **Collective.** All stress files of the directory as sweep.h5 and sweep.csv. Throws where a length of --lengths is missing, unless
 /// --partial.
