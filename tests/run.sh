@@ -44,7 +44,7 @@ run_ctest() {
 }
 
 cores=$(env -u OMP_NUM_THREADS nproc) # nproc believes that variable
-tests_at_once=$((cores <= 2 ? cores : (cores + 1) / 2))
+tests_at_once=$((cores <= 2 ? cores + 1 : (cores + 1) / 2)) # on two cores: what waits for Slurm beside what computes
 
 advised=no
 part "what is installed" bash jobs/setup.sh --tests --downstream || advised=yes

@@ -113,10 +113,10 @@ struct Config {
   SynthOptions synth;
   int plan_ranks = 0;
   int plan_ranks_per_node = 1;  ///< that share one copy of the counts and of S
-  bool calibrate = false;    ///< plan: measure this machine
-  OptionValues values;       ///< as typed, defaults filled in
-  std::string command_line;  ///< for provenance
-  std::string created;       ///< UTC, ISO 8601, when the command started
+  bool calibrate = false;       ///< plan: measure this machine
+  OptionValues values;          ///< as typed, defaults filled in
+  std::string command_line;     ///< for provenance
+  std::string created;          ///< UTC, ISO 8601, when the command started
 };
 
 /// The options as values. Throws Error (usage) that names the option, what was found and what was expected.
