@@ -56,7 +56,7 @@ bool StressCourse::lacks_groups() const {
   if (encodings_.signal) names.emplace_back("signal");
   if (wants(context_.config, "smacof")) names.emplace_back("smacof");
   return std::ranges::any_of(names, [&](const std::string& name) {
-    return (file.shuffled && !missing_beside(file.table, file.shuffled->raw, name).empty()) ||
+    return (against_shuffled && !missing_beside(file.table, file.shuffled->raw, name).empty()) ||
            (file.denoised && encodings_.signal && !missing_beside(file.table, file.denoised->raw, name).empty());
   });
 }
@@ -120,7 +120,7 @@ void StressCourse::score_missing(const std::string& unfinished) {
     for (const std::int32_t d : smacof_dimensions) steps.emplace_back([this, d] { score_smacof({d}); });
   }
   if (encodings_.signal) steps.emplace_back([&] { score_signal(); });
-  if (file.shuffled) {
+  if (against_shuffled) {
     if (at_once) {
       steps.emplace_back([&] { score_shuffled(encodings_.named); });
     } else {

@@ -25,6 +25,7 @@ class StressCourse {
   StressFile file;
   std::vector<StoredEncoding> stored;  ///< what smacof found, and what earlier runs stored
   bool store_forms = false;            ///< the encodings are stored at every dimension too
+  bool against_shuffled = false;       ///< the counts have the shuffled corpus, and /shuffled is wanted
   Provenance provenance;
 
   /// Whether any cell of this run's encodings is missing beside a number of the table: of /shuffled or /denoised.

@@ -90,6 +90,7 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   if (encodings.signal) add_denoised(file);
   StressCourse course(context, s, geometry, std::move(encodings), std::move(file));
   const std::string stored_before = line_value(before.lines, "encoding.stored");
+  course.against_shuffled = against_null;
   course.store_forms = config.stress.write_encodings || stored_before == "yes";
   if (before.finished && !grown && !course.lacks_groups() && (stored_before == "yes" || !config.stress.write_encodings)) {
     context.report.end("reused " + path);

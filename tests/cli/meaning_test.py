@@ -128,6 +128,17 @@ class Shuffled(Meaning):
         for word in ("noise.shuffled = 1 there, 7 now", "stress-16.h5", "--force"):
             self.assertIn(word, line)
 
+    def test_a_null_that_is_no_longer_counted_is_kept(self):
+        self.succeed("run", *RUN, "--dims", "1,2", "--encodings", "linear", "--noise", "shuffle")
+        with self.stress() as f:
+            before = table(f, "shuffled/raw")["linear"]
+        self.succeed("count", *RUN, "--noise", "none", "--force")
+        self.succeed("stress", *RUN[2:], "--dims", "1,2", "--encodings", "alibi", "--noise", "none")
+        with self.stress() as f:
+            np.testing.assert_array_equal(table(f, "shuffled/raw")["linear"], before)
+            self.assertTrue(np.isnan(table(f, "shuffled/raw")["alibi"]).all())
+            self.assertFalse(np.isnan(table(f, "raw")["alibi"]).any())
+
     def test_counts_without_a_null_score_none(self):
         self.succeed("run", *RUN, "--dims", "1", "--encodings", "linear", "--noise", "none")
         self.succeed("stress", *RUN[2:], "--dims", "1", "--encodings", "linear", "--noise", "all")
