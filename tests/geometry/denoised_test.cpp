@@ -121,8 +121,8 @@ TEST(KeptRows, AreThoseOfThePositions) {
   s.position = {1, 4, 6, 8};
   s.row_begin = {0, 2, 0, 3};  // the third shares the first's entries
   s.row_end = {2, 3, 2, 6};
-  s.column = std::vector<std::int32_t>{0, 2, 1, 0, 1, 2};
-  s.value = std::vector<double>{0.6, 0.8, 1, 0.1, 0.2, 0.3};
+  s.column = {0, 2, 1, 0, 1, 2};
+  s.value = {0.6, 0.8, 1, 0.1, 0.2, 0.3};
   const std::vector<std::int32_t> wanted{4, 6};
   const SquareRootDistributions kept = kept_rows(s, wanted);
   EXPECT_EQ(kept.position, wanted);

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -30,6 +31,7 @@ class NodeArray {
   using value_type = T;
   NodeArray() = default;
   NodeArray(std::vector<T> own) : own_(std::move(own)) {}  // NOLINT(google-explicit-constructor): a vector is one
+  NodeArray(std::initializer_list<T> own) : own_(own) {}
   NodeArray(std::size_t size, const T& value) : own_(size, value) {}
   NodeArray(std::shared_ptr<const std::byte> memory, std::size_t size)
       : memory_(std::move(memory)), shared_(reinterpret_cast<const T*>(memory_.get()), size) {}
