@@ -28,6 +28,14 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+python=''
+for candidate in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3; do
+  if "$candidate" -c 'import h5py' 2>/dev/null; then
+    python=$candidate
+    break
+  fi
+done
+[ -n "$python" ] || fail "no python3 with h5py, which the table is made with: install python3-h5py (or pip install h5py), or name one with PYTHON="
 [ -x "$posgeom" ] || fail "there is no program $posgeom; build it first (jobs/quickstart.sh), or name one with --posgeom"
 for data in "$sst2" "$imdb" "$vocab"; do
   [ -z "$data" ] || [ -r "$data" ] || fail "'$data' cannot be read"
@@ -58,4 +66,4 @@ done
 [ -z "$imdb" ] || run "IMDB" --config "$root/configs/paper-imdb.ini" --corpus "$imdb" --vocab "$vocab" --out "$out/imdb"
 
 printf '\n'
-"${PYTHON:-python3}" "$root/jobs/paper_table.py" "$out"
+"$python" "$root/jobs/paper_table.py" "$out"

@@ -46,7 +46,7 @@ read_slurm_section() {
         cluster_options+=("${words[@]+"${words[@]}"}")
         ;;
       ranks | time | mem-per-cpu | array-limit | modules | setup | launcher | mpi | requeues | grace | posgeom | scaling-ranks | scaling-repeats) ;;
-      *) code=2 fail "$1, section [slurm]: unknown key '$key'; configs/slurm-sweep.ini has every key, and 'options' takes anything of sbatch" ;;
+      *) code=2 fail "$config, section [slurm]: unknown key '$key'; configs/slurm-sweep.ini has every key, and 'options' takes anything of sbatch" ;;
     esac
     slurm[$key]=$value
   done < <(pairs slurm "$1")

@@ -26,7 +26,8 @@ plan_for() (
   cp "$jobs/values.sh" "$work"
   # shellcheck source=/dev/null
   source "$jobs/env.sh" "$work"
-  "$posgeom" plan --config "$work/config.ini" --ranks "$1" </dev/null
+  # The rendered file is gone when the user reads of it: what it was made of is named.
+  "$posgeom" plan --config "$work/config.ini" --ranks "$1" </dev/null 2> >(sed "s|$work/config.ini|$config, with the options given here|" >&2)
 )
 
 ask_plan() {

@@ -30,8 +30,16 @@ DESCRIBES = ("task", "encoding", "mode", "d", "norm", "rank", "length", "seed", 
              "width", "layers", "heads", "feed", "checkpoints")
 
 
+class Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Says a default where there is one, and the text does not."""
+
+    def _get_help_string(self, action):
+        plain = action.default in (None, False) or "(default" in (action.help or "")
+        return action.help if plain else super()._get_help_string(action)
+
+
 def parser():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], formatter_class=Help)
     data = p.add_argument_group("data")
     data.add_argument("--tokens", required=True, metavar="FILE", help="what `posgeom tokenize` wrote: .bin with .idx, or raw ids with --raw-bits")
     data.add_argument("--raw-bits", type=int, choices=(16, 32), help="ids without header, of so many bits")
@@ -52,12 +60,15 @@ def parser():
     position.add_argument("--norm", type=float, help="scale the table so that the root mean square of its rows' norms is this (default: as it is)")
     position.add_argument("--rank", type=int, help="factored: r of A B' (default: the table's own)")
     training = p.add_argument_group("training")
-    training.add_argument("--task", choices=("order", "masked", "classify"), default="order")
+    training.add_argument("--task", choices=("order", "masked", "classify"), default="order",
+                          help="order: is this a document, or one with two tokens exchanged; masked: the token behind a mask; classify: --labels")
     training.add_argument("--adjacent", action="store_true", help="order: the two tokens exchanged are neighbours")
     training.add_argument("--causal", action="store_true", help="position i sees 0 .. i only")
-    for name, value in (("seed", 1), ("steps", 1000), ("batch", 64), ("width", 128), ("layers", 2), ("heads", 4), ("feed", 256), ("checkpoints", 10)):
-        training.add_argument(f"--{name}", type=int, default=value)
-    training.add_argument("--lr", type=float, default=2e-3)
+    for name, value, text in (("seed", 1, "of weights, order of the data and exchanges"), ("steps", 1000, "of the optimiser"), ("batch", 64, "documents a step"),
+                              ("width", 128, "of the encoder"), ("layers", 2, "of the encoder"), ("heads", 4, "of a layer"), ("feed", 256, "width of the feed-forward part"),
+                              ("checkpoints", 10, "of the position table, spread over the steps")):
+        training.add_argument(f"--{name}", type=int, default=value, help=text)
+    training.add_argument("--lr", type=float, default=2e-3, help="learning rate")
     output = p.add_argument_group("output")
     output.add_argument("--out", default="trained", help="folder of the runs")
     output.add_argument("--name", help="the run's folder in it (default: made of task, encoding, mode, d and seed)")

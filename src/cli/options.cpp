@@ -95,7 +95,7 @@ OptionValues parse_config_text(const std::string& text, const std::string& path)
     for (const po::option& option : parsed.options) {
       // A [slurm] key is not ours to judge.
       if (option.unregistered && option.string_key.rfind("slurm.", 0) != 0) {
-        throw Error(fmt::format("{}: unknown key '{}'; keys are the long options of `posgeom --help`, outside any section", path,
+        throw Error(fmt::format("{}: unknown key '{}'; keys are the long options of `posgeom run --help`, outside any section", path,
                                 option.string_key),
                     ErrorKind::usage);
       }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -59,6 +60,16 @@ int resolve_column(const CorpusOptions& options, std::string_view option, const 
 }
 
 }  // namespace
+
+std::string suspected_header(const Corpus& corpus) {
+  static constexpr std::array<std::string_view, 12> usual = {"text",  "sentence", "sentence1", "review",  "content", "document",
+                                                             "label", "labels",   "id",        "comment", "title",   "body"};
+  if (corpus.options.format != Format::tsv || corpus.options.header || corpus.files.empty()) return {};
+  const std::vector<std::string> columns = header_of(corpus.files.front());
+  const bool named = std::any_of(columns.begin(), columns.end(),
+                                 [](const std::string& column) { return std::find(usual.begin(), usual.end(), column) != usual.end(); });
+  return named ? listed(columns) : std::string();
+}
 
 void resolve_columns(const CorpusOptions& options, const std::vector<bool>& empty, std::vector<CorpusFile>& files) {
   std::vector<std::string> columns;

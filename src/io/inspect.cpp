@@ -119,9 +119,9 @@ void add_geometry(const StoreReader& reader, InspectLines& lines) {
     const Index rank = reader.integer("/factored/rank");
     const Index numbers = reader.integer("/factored/parameters_factored");
     const Index whole = reader.integer("/factored/parameters_full");
-    lines.push_back(
-        {"factored", fmt::format("rank {} to {:.3g} (asked for {:.3g}): {} numbers instead of {}{}", rank, reader.real("/factored/error"),
-                                 reader.real("/factored/tolerance"), numbers, whole, numbers < whole ? "" : " (no saving)")});
+    lines.push_back({"factored", fmt::format("rank {}, relative error {:.3g} (asked for at most {:.3g}): {} numbers instead of {}{}", rank,
+                                             reader.real("/factored/error"), reader.real("/factored/tolerance"), numbers, whole,
+                                             numbers < whole ? "" : " (no saving)")});
   }
   if (reader.has_attribute("rarefied_total"))
     lines.push_back({"rarefied", fmt::format("every position to {} tokens", reader.integer("rarefied_total"))});
@@ -170,11 +170,15 @@ void add_table(const StoreReader& reader, const std::string& title, const std::s
 void add_series(const StoreReader& reader, const io::SeriesRows& series, InspectLines& lines) {
   const auto dimensions = reader.values<std::int32_t>("/dimension", {-1});
   const Index width = std::ssize(dimensions);
+  // The largest dimension that the matrices reach.
+  const auto raw = reader.values<double>(fmt::format("/series/{}/raw", series.name), {std::ssize(series.step), width});
+  std::size_t last = dimensions.size() - 1;
+  while (last > 0 && std::isnan(raw[last])) --last;
   lines.push_back({"series " + series.name, fmt::format("{} steps, {} to {}; at d = {}, first, middle and last:", series.step.size(),
-                                                        series.step.front(), series.step.back(), dimensions.back())});
+                                                        series.step.front(), series.step.back(), dimensions[last])});
   for (const char* measure : {"raw", "scaled", "violation_rate", "min_separation"}) {
     const auto cells = reader.values<double>(fmt::format("/series/{}/{}", series.name, measure), {std::ssize(series.step), width});
-    const auto at = [&](std::size_t k) { return cells[(k + 1) * static_cast<std::size_t>(width) - 1]; };
+    const auto at = [&](std::size_t k) { return cells[k * static_cast<std::size_t>(width) + last]; };
     lines.push_back({std::string("  ") + measure,
                      fmt::format("{:>11.5g}{:>11.5g}{:>11.5g}", at(0), at(series.step.size() / 2), at(series.step.size() - 1))});
   }

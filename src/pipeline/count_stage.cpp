@@ -107,8 +107,9 @@ void warn_of_odd_corpora(const StageContext& context, const Corpus& corpus, cons
 /// what is counted anew of them must be counted by the rule that the file names.
 Config with_noise_rule_of_file(const StageContext& context) {
   Config config = context.config;
-  const std::optional<Provenance> provenance = read_provenance(context.comm, counts_path(config));
-  if (!provenance || config.output.force) return config;
+  if (config.output.force) return config;
+  const std::optional<Provenance> provenance = provenance_to_reuse(context.comm, counts_path(config));
+  if (!provenance) return config;
   const FingerprintLines there = split_lines(provenance->fingerprint_lines);
   const std::string seed = line_value(there, "noise.seed");
   const std::string split_by = line_value(there, "noise.split-by");
@@ -124,6 +125,12 @@ CountedCorpus count_stage(const StageContext& context) {
   context.report.begin("open corpus");
   Corpus corpus = open_corpus(context.comm, config.corpus);
   context.report.end(describe_corpus(config, corpus));
+  const std::string header = collective(context.comm, "looking for a header line",
+                                        [&] { return context.comm.is_root() ? suspected_header(corpus) : std::string(); });
+  if (!header.empty()) {
+    context.report.line(
+        fmt::format("warning: the first line looks like names of columns ({}), and is read as a document; is --header missing?", header));
+  }
 
   FingerprintLines lines = corpus_lines(config, corpus);
   CountedCorpus result;

@@ -71,10 +71,18 @@ void keep_additions(FingerprintLines& lines, const FingerprintLines& there, std:
   }
 }
 
+std::optional<Provenance> provenance_to_reuse(const Communicator& comm, const std::string& path) {
+  try {
+    return read_provenance(comm, path);
+  } catch (const CollectiveError& error) {
+    throw CollectiveError(fmt::format("{}; it cannot be reused: --force makes it anew", error.what()), error.kind(), error.rank());
+  }
+}
+
 std::optional<FingerprintLines> reusable_lines(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force,
                                                bool resume) {
   if (force) return std::nullopt;
-  const std::optional<Provenance> provenance = read_provenance(comm, path);
+  const std::optional<Provenance> provenance = provenance_to_reuse(comm, path);
   if (!provenance) return std::nullopt;
   return collective(comm, "comparing " + path + " with this run", [&] {
     if (!resume) throw Error(fmt::format("{} exists already; give --force to replace it, or another --out", path));

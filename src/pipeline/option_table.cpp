@@ -46,7 +46,8 @@ const std::vector<Option>& option_table() {
        "tokens that each position and half is brought to; auto: the smallest half total of the positions with at least 1 % of the largest"},
       {"noise", "split-by", 0, "document", false, "what goes to one half together: document, block:N (N successive ones), column:NAME"},
       {"bootstrap", "bootstrap", 0, "0", false,
-       "replicates of resampled documents, for intervals of rank, trace, stress and of the order of encodings; 0: none"},
+       "replicates of resampled documents, for intervals of rank, trace, stress and of the order of encodings; at least 2/alpha - 1 (39 at "
+       "0.05); not with --rarefy-geometry; 0: none"},
       {"bootstrap", "bootstrap-alpha", 0, "0.05", false, "the bootstrap's intervals hold all but this share of the replicates"},
       {"geometry", "solver", 0, "auto", false,
        "auto (the fastest by a cost model), lapack (one rank), pdsyevd, pdsyevr, elpa, dual (the V x V problem), krylov (leading pairs "

@@ -68,8 +68,8 @@ StressCourse::Columns StressCourse::sweep(const SquareRootDistributions& s, cons
       [&](Index done, Index total) {
         constexpr Index between_looks = 16;
         if (done % between_looks == 0) check_stop(context_);
-        context_.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)),
-                                 requests.front().encoding.name);
+        const double share = static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1));
+        context_.report.progress((static_cast<double>(steps_done_) + share) / static_cast<double>(steps_), requests.front().encoding.name);
       },
       options);
 }
@@ -133,9 +133,11 @@ void StressCourse::score_missing(const std::string& unfinished) {
   }
   if (file.denoised && encodings_.signal) steps.emplace_back([&] { score_denoised(); });
   auto kept = std::chrono::steady_clock::now();
+  steps_ = std::max<Index>(1, std::ssize(steps));
   try {
     for (std::size_t k = 0; k < steps.size(); ++k) {
       check_stop(context_);
+      steps_done_ = static_cast<Index>(k);
       steps[k]();
       double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - kept).count();
       broadcast(context_.comm, std::span(&seconds, 1));

@@ -57,7 +57,8 @@ class StressCourse {
   HellingerSummary summary_;
   std::optional<Distances> signal_, shuffled_;
   std::optional<Coordinates> shuffled_mds_;
-  bool changed_ = false;  ///< since the last write
+  Index steps_ = 1, steps_done_ = 0;  ///< of score_missing()
+  bool changed_ = false;              ///< since the last write
 };
 
 }  // namespace posgeom

@@ -83,12 +83,13 @@ void report_shuffled(StageReport& report, const StressFile& stress) {
     if (defined && !better) no_better.push_back(table.encoding_names[e]);
   }
   if (parts.empty()) return;
+  report.line(fmt::format("  against shuffled text, which has no order, raw stress at d = {} is: {}{}", table.dimensions.back(),
+                          listed(parts), parts.size() < table.encoding_names.size() ? " (the others have none at that d)" : ""));
   report.line(
-      fmt::format("  against shuffled text, which has no order, raw stress at d = {} is: {}", table.dimensions.back(), listed(parts)));
-  report.line(no_better.empty()
-                  ? "  every encoding fits the corpus better than it fits shuffled text at some d (scaled stress)"
-                  : fmt::format("  these fit the corpus at no d better than they fit shuffled text, so their fit is none of order: {}",
-                                listed(no_better)));
+      no_better.empty()
+          ? "  at some d each of them has less scaled stress against the corpus than against shuffled text (one shuffle; no interval)"
+          : fmt::format("  these fit the corpus at no d better than they fit shuffled text, so their fit is none of order: {}",
+                        listed(no_better)));
 }
 
 /// How near the encodings come to the de-noised distances.

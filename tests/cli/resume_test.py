@@ -35,6 +35,25 @@ class Resume(Case):
                 self.assertIn("--force", line)
         self.assertEqual(self.times(), before)
 
+    def test_damaged_files_are_replaced_with_force_and_the_error_says_so(self):
+        for name in ("counts.h5", "geometry-8.h5", "stress-8.h5"):
+            path = self.folder / "out" / name
+            for damage in (path.read_bytes()[:2000], b"\0" * 3000):
+                with self.subTest(name=name, bytes=len(damage)):
+                    path.write_bytes(damage)
+                    line = self.error_line(*RUN)
+                    self.assertIn(name, line)
+                    self.assertIn("--force makes it anew", line)
+                    self.succeed(*RUN, "--force")
+
+    def test_a_header_line_that_would_be_counted_is_told(self):
+        self.write("train.tsv", "sentence\tlabel\n" + "\n".join(f"{line}\t1" for line in made_up_text()) + "\n")
+        options = ("count", "--corpus", "train.tsv", "--lengths", "8")
+        self.assertIn("is --header missing?", self.succeed(*options, "--out", "a"))
+        self.assertNotIn("is --header missing?", self.succeed(*options, "--header", "--out", "b"))
+        self.write("plain.tsv", "\n".join(f"{line}\t1" for line in made_up_text()) + "\n")
+        self.assertNotIn("is --header missing?", self.succeed("count", "--corpus", "plain.tsv", "--lengths", "8", "--out", "c"))
+
     def test_another_corpus_is_refused(self):
         self.write("corpus.txt", "\n".join(made_up_text(seed=8)) + "\n")
         self.assertIn("counts.h5", self.error_line(*RUN))

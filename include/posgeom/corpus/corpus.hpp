@@ -95,6 +95,10 @@ struct Corpus {
 /// inconsistent token file, V missing, ... Every text names the file, what was found, what was expected and what to do.
 Corpus open_corpus(const Communicator& comm, const CorpusOptions& options);
 
+/// The first line of a TSV corpus that is read without a header line, where one of its columns is called as columns are (sentence, text,
+/// label, ...); otherwise empty. Not collective.
+std::string suspected_header(const Corpus& corpus);
+
 /// **Collective.** The format that open_corpus() would find; the files are looked at where it is automatic, and errors are its own.
 Format resolve_format(const Communicator& comm, const CorpusOptions& options);
 

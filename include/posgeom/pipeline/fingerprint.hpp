@@ -36,6 +36,10 @@ inline constexpr const char* keep_or_replace = "give another --out to keep it, o
 /// for is kept in its file, with what it was made from.
 void keep_additions(FingerprintLines& lines, const FingerprintLines& there, std::string_view prefix);
 
+/// **Collective.** The provenance of a file that a stage may go on from; nullopt where there is none. Throws the same Error on every rank,
+/// with the advice to replace it, where it is damaged.
+std::optional<Provenance> provenance_to_reuse(const Communicator& comm, const std::string& path);
+
 /// **Collective.** The lines of the finished result in PATH, to be reused, where it has the same as `now`. Nothing where no file is there
 /// or `force` is set. Throws the same Error on every rank where another result is there, naming the difference, or where `resume` is off.
 std::optional<FingerprintLines> reusable_lines(const Communicator& comm, const std::string& path, const FingerprintLines& now, bool force,
