@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From text to trained models on the bundled King James Bible, letter by letter: tokenise, sweep, train encodings x seeds, score the tables that
-# training left, and accuracy against stress. About ten minutes on two cores; called again it does what is missing.
+# training left, and accuracy against stress. About four minutes on two idle cores; called again it does what is missing.
 #   bash jobs/downstream/demo.sh [OUT] [--small] [--set KEY=VALUE ...]       OUT: downstream-out
 #     --small     one verse in ten, two seeds, few steps: what the tests run
 #     --set       beats a key of configs/downstream-kjv.ini
