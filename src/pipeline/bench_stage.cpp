@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "posgeom/error.hpp"
-#include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/run.hpp"
@@ -33,10 +32,6 @@ std::string quoted(std::string text) {
   return text.find_first_of(", ") == std::string::npos ? text : '"' + text + '"';
 }
 
-std::string noise_name(const NoiseOptions& noise) {
-  return noise.split && noise.shuffle ? "all" : noise.split ? "split" : noise.shuffle ? "shuffle" : "none";
-}
-
 /// What is the same for every length.
 struct Common {
   std::string machine, noise;
@@ -46,11 +41,9 @@ struct Common {
 /// **Collective.** What ran where.
 std::string machine_columns(const StageContext& context) {
   const Communicator& comm = context.comm;
-  const Index nodes = all_reduce(comm, Index{comm.split_by_node().is_root() ? 1 : 0});
-  const BlasReport blas = measure_blas();
-  const double slowest = all_reduce(comm, blas.dgemm_flops, Reduction::minimum);
-  return fmt::format("{},{},{},{},{},{},{},{},{:.1f}", version(), git_revision(), context.config.created, comm.size(), nodes, blas.threads,
-                     quoted(context.grid.text()), quoted(blas.name), slowest / 1e9);
+  const MachineLook look = look_at_machine(comm);
+  return fmt::format("{},{},{},{},{},{},{},{},{:.1f}", version(), git_revision(), context.config.created, comm.size(), look.nodes,
+                     look.blas.threads, quoted(context.grid.text()), quoted(look.blas.name), look.slowest_flops / 1e9);
 }
 
 /// **Collective.** One length's line.
@@ -87,7 +80,7 @@ void bench(const StageContext& context) {
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - begin;
 
   const Common common{.machine = machine_columns(timed),
-                      .noise = noise_name(config.noise),
+                      .noise = config.values.at("noise").back(),
                       .count_seconds = seconds_of(timed, report, "count"),
                       .collect_seconds = seconds_of(timed, report, "collect"),
                       .total_seconds = all_reduce(context.comm, total.count(), Reduction::maximum),

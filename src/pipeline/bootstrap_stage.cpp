@@ -105,14 +105,9 @@ class Bootstrap {
   }
 
   void add_replicate(const SquareRootDistributions& s) {
-    const Config& config = context_.config;
     const std::vector<std::int32_t>& dimensions = stress_.table.dimensions;
-    MdsOptions options;
-    options.solver = config.geometry.solver;
-    options.whole_spectrum = !config.geometry.leading_only;
-    options.components = std::min<Index>(std::max<Index>(dimensions.back(), geometry_.encoding.components), s.row_count());
-    options.block = block_size_for(context_, s.row_count());
-    Mds mds = classical_mds(context_.grid, s, options);
+    const Index components = std::min<Index>(std::max<Index>(dimensions.back(), geometry_.encoding.components), s.row_count());
+    Mds mds = classical_mds(context_.grid, s, mds_options(context_, s.row_count(), components));
     GeometryFile geometry;
     geometry.length = s.length;
     geometry.position = s.position;

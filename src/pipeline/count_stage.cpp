@@ -101,8 +101,6 @@ void warn_of_odd_corpora(const StageContext& context, const Corpus& corpus, cons
   }
 }
 
-}  // namespace
-
 /// **Collective.** The configuration, with the halves' and null's rule of the counts that are there already where this run asks for none:
 /// what is counted anew of them must be counted by the rule that the file names.
 Config with_noise_rule_of_file(const StageContext& context) {
@@ -119,6 +117,8 @@ Config with_noise_rule_of_file(const StageContext& context) {
   });
   return config;
 }
+
+}  // namespace
 
 CountedCorpus count_stage(const StageContext& context) {
   const Config config = with_noise_rule_of_file(context);

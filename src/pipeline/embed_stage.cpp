@@ -12,6 +12,14 @@ Index block_size_for(const StageContext& context, Index m) {
   return std::min(context.config.geometry.block_size, std::max<Index>(1, (m + side - 1) / side));
 }
 
+MdsOptions mds_options(const StageContext& context, Index rows, Index components) {
+  const GeometryOptions& geometry = context.config.geometry;
+  return {.solver = geometry.solver,
+          .components = components,
+          .whole_spectrum = !geometry.leading_only,
+          .block = block_size_for(context, rows)};
+}
+
 namespace {
 
 /// Columns of /encoding at a length with `rows` kept positions, once the rank is known.
@@ -27,15 +35,12 @@ Index rarefied_total_at(const StageContext& context, Index length) {
 }
 
 /// **Collective.** Spectrum, encoding and the distances' own numbers.
-GeometryFile geometry_of(const StageContext& context, const SquareRootDistributions& s, Index block) {
+GeometryFile geometry_of(const StageContext& context, const SquareRootDistributions& s) {
   const Config& config = context.config;
-  MdsOptions options;
-  options.solver = config.geometry.solver;
-  options.whole_spectrum = !config.geometry.leading_only;
   // Where --dims are listed, the widest of them is known before the rank is: no more vectors are computed than that.
   const bool listed = config.geometry.components_from_dims && config.stress.choice == StressOptions::Dimensions::listed;
-  options.components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
-  options.block = block;
+  const Index components = listed ? components_of(config, s.row_count(), s.row_count()) : config.geometry.components;
+  const MdsOptions options = mds_options(context, s.row_count(), components);
   Mds mds = classical_mds(context.grid, s, options);
   context.report.took(fmt::format("gram n={}", s.length), mds.gram_seconds);
   context.report.took(fmt::format("solver n={}", s.length), mds.solver_seconds);
@@ -53,7 +58,7 @@ GeometryFile geometry_of(const StageContext& context, const SquareRootDistributi
   file.solver = mds.solver;
   file.residual = mds.residual;
   file.orthogonality = mds.orthogonality;
-  file.block_size = block;
+  file.block_size = options.block;
   const HellingerSummary summary = summarize_hellinger(context.comm, s);
   file.corpus_violation_rate = summary.corpus_violation_rate;
   file.mean_hellinger = summary.mean;
@@ -132,7 +137,7 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
   file.has_hellinger = file.has_hellinger || config.geometry.write_hellinger;
   if (!deep_enough) {
     GeometryFile before = std::move(file);
-    file = geometry_of(context, s, block);
+    file = geometry_of(context, s);
     file.has_hellinger = before.has_hellinger;
     file.noise = std::move(before.noise);
     file.bootstrap = std::move(before.bootstrap);

@@ -75,16 +75,23 @@ bool is_outdated(const std::string& blas) {
 
 }  // namespace
 
+MachineLook look_at_machine(const Communicator& comm) {
+  MachineLook look;
+  look.nodes = all_reduce(comm, Index{comm.split_by_node().is_root() ? 1 : 0});
+  look.blas = measure_blas();
+  look.slowest_flops = all_reduce(comm, look.blas.dgemm_flops, Reduction::minimum);
+  return look;
+}
+
 std::vector<std::string> run_header(const Communicator& comm, const std::string& process_grid, Index memory_bytes) {
   const Communicator node = comm.split_by_node();
-  const Index nodes = all_reduce(comm, Index{node.is_root() ? 1 : 0});
-  const BlasReport blas = measure_blas();
-  const double slowest = all_reduce(comm, blas.dgemm_flops, Reduction::minimum);
+  const MachineLook look = look_at_machine(comm);
+  const BlasReport& blas = look.blas;
   std::vector<std::string> lines = {
       fmt::format("posgeom {} ({}), {}", version(), git_revision(), library_versions()),
       fmt::format("{} rank{} on {} node{}, process grid {}, BLAS {}, {} thread{} a rank: {:.1f} GF/s DGEMM on the slowest rank",
-                  comm.size(), comm.size() == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", process_grid, blas.name, blas.threads,
-                  blas.threads == 1 ? "" : "s", slowest / 1e9)};
+                  comm.size(), comm.size() == 1 ? "" : "s", look.nodes, look.nodes == 1 ? "" : "s", process_grid, blas.name, blas.threads,
+                  blas.threads == 1 ? "" : "s", look.slowest_flops / 1e9)};
   const Index cores = cores_of_node(comm);
   const Index fewest = all_reduce(comm, cores, Reduction::minimum);
   const Index crowded = all_reduce(comm, Index{node.size() > cores ? 1 : 0});

@@ -71,12 +71,8 @@ void StressCourse::score_shuffled(const std::vector<NamedEncoding>& encodings) {
 const Coordinates& StressCourse::shuffled_mds() {
   if (!shuffled_mds_) {
     const SquareRootDistributions& s = of_shuffled().s;
-    MdsOptions options;
-    options.solver = context_.config.geometry.solver;
-    options.whole_spectrum = !context_.config.geometry.leading_only;
-    options.components = std::min<Index>(file.table.dimensions.back(), s.row_count());
-    options.block = block_size_for(context_, s.row_count());
-    const Mds mds = classical_mds(context_.grid, s, options);
+    const Index components = std::min<Index>(file.table.dimensions.back(), s.row_count());
+    const Mds mds = classical_mds(context_.grid, s, mds_options(context_, s.row_count(), components));
     shuffled_mds_ = mds_encoding(mds.encoding, mds.spectrum.rank);
   }
   return *shuffled_mds_;

@@ -88,11 +88,8 @@ class Bench:
 
     def dump(self, source, n, name):
         path = os.path.join(self.options.directory, f"{name}-{n}.bin")
-        self.ours_dump(source, n, path)
-        return path
-
-    def ours_dump(self, source, n, path):
         self.command([os.path.join(self.tools, "geometry_bench"), source, str(n), "1", "dump", path])
+        return path
 
     def take_turns(self, part, n, peers, reference):
         """Medians of all peers; one printed and one csv line each, with the ratio to the reference."""

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/communicator.hpp"
 #include "posgeom/pipeline/stage_report.hpp"
 
@@ -28,6 +29,15 @@ Index peak_memory();
 
 /// **Collective.** Gives each rank's BLAS `chosen` threads; 0: those that make ranks times threads the cores of the node.
 void use_blas_threads(const Communicator& comm, int chosen);
+
+/// What a job runs on: its nodes, this rank's BLAS, and the DGEMM rate of the slowest rank.
+struct MachineLook {
+  Index nodes = 0;
+  BlasReport blas;
+  double slowest_flops = 0;
+};
+/// **Collective.** Measures each rank's BLAS.
+MachineLook look_at_machine(const Communicator& comm);
 
 /// **Collective.** What runs where: release, ranks and nodes, grid, libraries, the BLAS that serves and the DGEMM rate that it reaches, the
 /// cores that ranks may run on and the bytes that each may use (`memory_bytes`); warnings for old BLAS kernels and for shared cores.

@@ -13,7 +13,7 @@ void collect(const StageContext& context);
 void tokenize(const StageContext& context);
 void synth(const StageContext& context);
 /// run(), everything made anew, with its times as CSV: a heading and a line a length on the report, and the lines appended to
-/// OUT/bench.csv. Columns: README, "Benchmarks".
+/// OUT/bench.csv. Columns: README, the table of commands.
 void bench(const StageContext& context);
 
 }  // namespace posgeom

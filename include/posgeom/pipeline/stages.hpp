@@ -5,6 +5,7 @@
 
 #include "posgeom/corpus/corpus.hpp"
 #include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/geometry/mds.hpp"
 #include "posgeom/io/store.hpp"
 #include "posgeom/linalg/process_grid.hpp"
 #include "posgeom/mpi/communicator.hpp"
@@ -58,8 +59,7 @@ CountedCorpus count_stage(const StageContext& context);
 CountedCorpus read_counted_corpus(const StageContext& context);
 
 /// **Collective.** The square-root distributions of one length's positions, from a table of counts.h5 (the corpus or the shuffle null);
-/// with
-/// --rarefy-geometry of as many tokens at every position. Throws the same Error on every rank where no position is kept.
+/// with --rarefy-geometry of as many tokens at every position. Throws the same Error on every rank where no position is kept.
 SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table = CountsTable::corpus);
 
 /// The tokens that --rarefy-geometry brings every position to, from the positions' totals.
@@ -67,6 +67,9 @@ Count rarefied_total_of(const Config& config, const std::vector<Count>& totals);
 
 /// The block size of distributed matrices of order m, small enough that every process row and column of the grid gets a share.
 Index block_size_for(const StageContext& context, Index m);
+
+/// What --solver, --spectrum and --block-size mean for a geometry of `rows` positions, with so many components (0: all).
+MdsOptions mds_options(const StageContext& context, Index rows, Index components);
 
 /// **Collective.** Spectrum and encoding at one length, written to geometry-<n>.h5; or reused from there.
 GeometryFile embed_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s);
