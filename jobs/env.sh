@@ -95,10 +95,23 @@ mpirun_with() {
   fi
 }
 
+# Srun's lines about a step that a node could not start, though the job is sound. One cause: a life of this job whose step daemon was killed left its
+# socket on a node, and step 0 of the next life cannot take that name (PMIx plugin: "Cannot bind() UNIX socket"). The step after it has another name.
+launch_failure='launch failed|aborted before step completely launched'
+launch_attempts=3
+
 # Whether `launch` makes one MPI job of its processes: then their root alone prints. Where Slurm and the MPI do not know each other, every
 # process is a job of its own and prints, or does not start.
 launches() {
-  [ "$(timeout 120 "${launch[@]}" "$posgeom" --version 2>/dev/null </dev/null | wc -l)" -eq 1 ]
+  local attempt said
+  for ((attempt = 1; attempt <= launch_attempts; ++attempt)); do
+    said=$({ timeout 120 "${launch[@]}" "$posgeom" --version </dev/null; } 2>&1 >"$job_folder/trial.$$") || true
+    [ "$(wc -l <"$job_folder/trial.$$")" -eq 1 ] && break
+    [[ $said =~ $launch_failure ]] || break
+  done
+  said=$(wc -l <"$job_folder/trial.$$")
+  rm -f "$job_folder/trial.$$"
+  [ "$said" -eq 1 ]
 }
 
 # choose_launcher [RANKS]: `launch` as the configuration names it, else the first that works; what does not work is refused in one line. Later jobs of
@@ -147,8 +160,30 @@ keep_surroundings() {
   } >>"$job_folder/surroundings-${SLURM_JOB_NAME#posgeom-}${SLURM_ARRAY_TASK_ID:+-$SLURM_ARRAY_TASK_ID}.txt"
 }
 
+# log_size: how much the job's log holds by now; nothing where it is no file.
+log_size() {
+  if [ -f /dev/fd/2 ]; then stat -Lc %s /dev/fd/2; fi
+}
+
+# failed_to_launch SIZE: whether srun has said so since the log had that size.
+failed_to_launch() {
+  [ -n "$1" ] && tail -c "+$(($1 + 1))" /dev/fd/2 | grep -Eq "^srun: .*($launch_failure)"
+}
+
 # run_posgeom ARGUMENTS...: all ranks; their status as srun or mpirun gives it.
 run_posgeom() {
+  local attempt before status=0
+  for ((attempt = 1; ; ++attempt)); do
+    before=$(log_size)
+    status=0
+    start_posgeom "$@" || status=$?
+    [ "$status" -ne 0 ] && [ "$stopping" = no ] && failed_to_launch "$before" || return "$status"
+    [ "$attempt" -lt "$launch_attempts" ] || return "$status"
+    say "the ranks did not start on every node (above): once more"
+  done
+}
+
+start_posgeom() {
   local status=0 again
   [ "$stopping" = no ] || return 75
   # The cores of the task: posgeom would share out the whole node, of which others may have a part.

@@ -5,6 +5,7 @@ these pid files and of the virtual nodes' own namespaces are ever ended. By hand
 """
 import getpass
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,12 +25,17 @@ class Unavailable(Exception):
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
+    """Ports that nobody listens at, below those that connections are given (from 32768 on): another process would soon take one of them."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as trial:
+            try:
+                trial.bind(("", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 

@@ -1,5 +1,6 @@
 """What fails, fails early, in one clear line, and takes what depends on it with it."""
 import os
+import socket
 
 import slurm_case
 from slurm_case import SlurmCase
@@ -38,6 +39,21 @@ class Errors(SlurmCase):
             self.assertIn(wanted, said[0])
         self.assertEqual({self.state(ids[name]) for name in ("embed", "stress", "collect")}, {"CANCELLED"})
         self.assertEqual(self.cluster.job(ids["count"])["ExitCode"], "1:0")
+
+    def test_a_step_that_a_node_cannot_start_is_started_again(self):
+        """What the killed step daemon of an earlier life leaves: its socket, whose name the first step of the next life cannot take."""
+        before = int(self.cluster.run("sbatch", "--parsable", "-o", "/dev/null", "--wrap", "true").stdout)
+        for step in (0, 2):  # the launcher's trial, and the ranks' own first step
+            with socket.socket(socket.AF_UNIX) as left:
+                left.bind(str(self.cluster.folder / "spool-n2" / f"stepd.slurm.pmix.{before + 1}.{step}"))
+        ids = self.submit(self.config(lengths="16"), "--together", "--out", "out")
+        self.assertEqual(ids, {"run": before + 1})
+        self.drain()
+        self.assert_completed(ids)
+        said = self.log(f"run-{ids['run']}")
+        self.assertEqual((said.count("launch failed"), said.count("once more")), (2, 1), said)  # two tasks on that node; the trial says nothing
+        self.assertIn("srun --mpi=pmix", said)
+        self.assertTrue((self.folder / "out" / "sweep.h5").exists())
 
     def test_ranks_that_each_believe_to_be_alone(self):
         """An MPI that does not look for Slurm starts as many jobs of one rank as there are tasks."""
