@@ -18,6 +18,7 @@
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/linalg/blas_kernels.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/mpi/session.hpp"
 #include "posgeom/version.hpp"
@@ -134,8 +135,10 @@ int run_and_report(const std::vector<std::string>& arguments, const Communicator
 
 int main(int argc, char** argv) {
   try {
+    restart_with_better_blas_kernels(argv);
     // Before MPI starts: a job's warning may come while the ranks still find each other.
     catch_stop_signals();
+    unblock_stop_signals();
     const Session session(argc, argv);
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return run_and_report(arguments, Communicator::world());

@@ -21,7 +21,8 @@ std::string_view version_in(std::string_view config) {
   return config.substr(begin, config.find(' ', begin) - begin);
 }
 
-/// Asks the BLAS who it is.
+}  // namespace
+
 std::string name_of_blas() {
   const BlasLibrary library;
   if (library.file().empty()) return "unknown";
@@ -31,6 +32,8 @@ std::string name_of_blas() {
   auto* openblas_config = library.find<const char*()>("openblas_get_config");
   auto* openblas_kernel = library.find<const char*()>("openblas_get_corename");
   if (blis_version != nullptr) {
+    // Before its first use it aborts when it is asked for kernels that BLIS_ARCH_TYPE names.
+    if (auto* blis_init = library.find<int()>("bli_init"); blis_init != nullptr) blis_init();
     std::string name = fmt::format("BLIS {}", blis_version());
     if (blis_query != nullptr && blis_kernel != nullptr) name += fmt::format(" {}", blis_kernel(blis_query()));
     return name;
@@ -39,6 +42,8 @@ std::string name_of_blas() {
     return fmt::format("OpenBLAS {} {}", version_in(openblas_config()), openblas_kernel());
   return library.file();
 }
+
+namespace {
 
 double best_dgemm_flops() {
   constexpr int k = 512;

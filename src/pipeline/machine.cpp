@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "posgeom/io/store.hpp"
+#include "posgeom/linalg/blas_kernels.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
@@ -62,17 +63,6 @@ Index peak_memory() {
 
 namespace {
 
-/// A BLAS on kernels from before AVX2, on a CPU that has it.
-bool is_outdated(const std::string& blas) {
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2")) return false;
-  for (const std::string_view kernel : {"Prescott", "Core2", "Penryn", "Nehalem", "Generic", "generic"}) {
-    if (blas.find(kernel) != std::string::npos) return true;
-  }
-#endif
-  return false;
-}
-
 }  // namespace
 
 MachineLook look_at_machine(const Communicator& comm) {
@@ -103,7 +93,7 @@ std::vector<std::string> run_header(const Communicator& comm, const std::string&
         "have the launcher bind them apart (srun --cpus-per-task, mpirun --bind-to core)",
         crowded, comm.size(), node.size(), cores));
   }
-  if (is_outdated(blas.name)) {
+  if (has_outdated_kernels(blas.name)) {
     lines.push_back(fmt::format(
         "warning: {} does not know this CPU and runs its oldest kernels, several times slower than the CPU can; install BLIS and "
         "build with -DPOSGEOM_BLAS=blis, or a newer OpenBLAS (or set OPENBLAS_CORETYPE=Haswell)",

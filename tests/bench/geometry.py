@@ -59,6 +59,9 @@ class Bench:
                                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
         self.tools = os.path.join(options.build, "tests/bench")
         self.posgeom = os.path.join(options.build, "posgeom")
+        for line in self.command([os.path.join(self.tools, "geometry_bench"), "kernels"]).splitlines():
+            name, value = line.split("=", 1)
+            self.environment[name] = value  # the peers' BLAS on the kernels that ours runs
         self.rows = []
         self.measured = {}
 

@@ -35,9 +35,11 @@ std::vector<double> gather_columns(const DistributedMatrix& a, std::span<const I
 /// Sets every local element to f(global row, global column). Not collective.
 void fill(DistributedMatrix& a, const std::function<double(Index, Index)>& f);
 
-/// The number of double-precision operations a second that one rank's DGEMM reaches on a k x k product (k = 512), and the name of the BLAS
-/// that serves it as far as it says ("BLIS 0.9.0 skx", "OpenBLAS 0.3.21 Prescott"), else the file that holds it ("libmkl_rt.so.2") or
-/// "unknown".
+/// The name of this process's BLAS and of its kernels as far as it says ("BLIS 0.9.0 skx", "OpenBLAS 0.3.21 Prescott"), else the file that
+/// holds it ("libmkl_rt.so.2") or "unknown".
+std::string name_of_blas();
+
+/// name_of_blas(), and the number of double-precision operations a second that one rank's DGEMM reaches on a k x k product (k = 512).
 struct BlasReport {
   std::string name;
   double dgemm_flops = 0;  ///< with all its threads
