@@ -17,9 +17,9 @@ namespace {
 constexpr Index chunk = 256;
 
 /// Row chunks of X = J S, dense.
-class CentredRows {
+class DualRows {
  public:
-  explicit CentredRows(const SquareRootDistributions& s) : s_(s), mean_(column_means(s)) {}
+  explicit DualRows(const SquareRootDistributions& s) : s_(s), mean_(column_means(s)) {}
 
   /// Rows first .. first+count-1 as the columns of a column-major column_count x count matrix.
   std::span<const double> transposed(Index first, Index count) {
@@ -72,7 +72,7 @@ std::vector<double> transposed_rows(std::span<const double> matrix, Index rows, 
 
 /// X M, m x r, where `transposed_m` is r x column_count: body(first, count, product) for each chunk of rows.
 template <class Body>
-void multiply_rows(const ProcessGrid& self, CentredRows& x, Index m, Index column_count, std::span<const double> transposed_m, Index r,
+void multiply_rows(const ProcessGrid& self, DualRows& x, Index m, Index column_count, std::span<const double> transposed_m, Index r,
                    Body body) {
   for_chunks(m, [&](Index first, Index count) {
     DistributedMatrix product(self, count, r, default_block_size);
@@ -82,7 +82,7 @@ void multiply_rows(const ProcessGrid& self, CentredRows& x, Index m, Index colum
 }
 
 /// |B p_j - lambda_j p_j| / sqrt(lambda_j) for each column, B P = X (X'P), without an m x m matrix.
-std::vector<double> residual_norms(const ProcessGrid& self, CentredRows& x, Index column_count, std::span<const double> p, Index m,
+std::vector<double> residual_norms(const ProcessGrid& self, DualRows& x, Index column_count, std::span<const double> p, Index m,
                                    std::span<const double> lambda) {
   const Index r = std::ssize(lambda);
   DistributedMatrix projected(self, r, column_count, default_block_size);  // P'X
@@ -113,7 +113,7 @@ DualPairs dual_eigenpairs(const SquareRootDistributions& s, double rank_toleranc
   if (v == 0) return pairs;  // no token at all: B = 0
   const Communicator alone = Communicator::self();
   const ProcessGrid self(alone, 1, 1);
-  CentredRows x(s);
+  DualRows x(s);
   DenseEigenpairs small;
   {
     DistributedMatrix gram(self, v, v, default_block_size);

@@ -23,7 +23,7 @@
 namespace posgeom {
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 /// Eigenvectors that come with the first solution; a greater signal rank, which only then is known, needs another one.
 constexpr Index first_vectors = 64;
 
@@ -35,7 +35,7 @@ const PositionCounts& needed(const PositionCounts* table) {
 
 /// As in classical_mds: what centring leaves of equal rows.
 double rounding_floor(const SquareRootDistributions& s) {
-  return static_cast<double>(s.row_count()) * 64 * epsilon * epsilon * largest_squared_norm(s);
+  return static_cast<double>(s.row_count()) * 64 * machine_epsilon * machine_epsilon * largest_squared_norm(s);
 }
 
 Index count_above(const std::vector<double>& descending, double limit) {

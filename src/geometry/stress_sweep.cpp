@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t spare = 8;
 
 /// What one rank needs for the sweep, allocated before it starts.
-struct Workspace {
-  explicit Workspace(const SquareRootDistributions& s, const std::vector<StressRequest>& requests)
+struct SweepWorkspace {
+  explicit SweepWorkspace(const SquareRootDistributions& s, const std::vector<StressRequest>& requests)
       : rows(s), lags(s.position), counter(s.position) {
     h.resize(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
     squared.resize(h.size());
@@ -80,7 +80,7 @@ double variation(const PairTiles::Tile& tile, std::span<const double> h, double 
 }
 
 /// One round of the pass over pairs. Returns sum (H - mean)^2.
-double add_pairs(Workspace& work, const PairTiles::Tile& tile, double mean_h) {
+double add_pairs(SweepWorkspace& work, const PairTiles::Tile& tile, double mean_h) {
   for (Index r = 0; r < tile.count; r += HellingerRows::row_block) {
     const Index count = std::min(HellingerRows::row_block, tile.count - r);
     work.rows.compute(tile.first + r, count, tile.j_begin, tile.width, std::span(work.h).subspan(static_cast<std::size_t>(r * tile.width)));
@@ -93,7 +93,7 @@ double add_pairs(Workspace& work, const PairTiles::Tile& tile, double mean_h) {
 }
 
 /// **Collective.** Spearman's correlations of the encodings with coordinates, and the sums for the others.
-void correlate_ranks(const SquareRootDistributions& s, Workspace& work, StressRanks& ranks, Steps& steps) {
+void correlate_ranks(const SquareRootDistributions& s, SweepWorkspace& work, StressRanks& ranks, Steps& steps) {
   ranks.rank_hellinger();
   if (work.has_lag_kernels()) ranks.sum_by_lag(s.position);
   for (auto& sweep : work.sweeps) {
@@ -112,7 +112,7 @@ std::vector<StressColumns> stress_sweep(const Communicator& comm, const SquareRo
                                         const std::vector<StressRequest>& requests, const StressProgress& progress,
                                         const StressSweepOptions& options) {
   if (requests.empty()) return {};
-  Workspace work = collective(comm, "preparing the stress sweep", [&] { return Workspace(s, requests); });
+  SweepWorkspace work = collective(comm, "preparing the stress sweep", [&] { return SweepWorkspace(s, requests); });
   const PairTiles tiles(comm, s.row_count());
   const AnchorBlocks blocks(comm, s.row_count(), TripleBuffers::row_block);
   const bool triples = options.violation_rate && work.has_coordinates();

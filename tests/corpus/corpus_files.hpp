@@ -15,13 +15,9 @@
 #include "posgeom/corpus/corpus.hpp"
 #include "posgeom/corpus/document_reader.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "support/world.hpp"
 
 namespace posgeom::testing_support {
-
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 /// **Collective.** A folder that the root makes and removes, and all ranks know.
 class TemporaryFolder {

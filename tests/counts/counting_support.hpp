@@ -13,15 +13,11 @@
 #include "posgeom/counts/count_corpus.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "support/world.hpp"
 
 namespace posgeom::testing_support {
 
 using Documents = std::vector<std::vector<Token>>;
-
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 /// **Collective.** A folder that the root makes and removes, and all ranks know.
 class Folder {

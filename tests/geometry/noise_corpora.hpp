@@ -8,15 +8,11 @@
 #include "posgeom/geometry/noise.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "support/world.hpp"
 #include "synthetic.hpp"
 
 /// Corpora with known truth, counted in two halves.
 namespace posgeom::synthetic {
-
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 inline ProcessGrid grid() { return ProcessGrid::nearest_square(world()); }
 

@@ -16,8 +16,6 @@
 namespace posgeom {
 namespace {
 
-using synthetic::world;
-
 KeyedWords words_of(std::uint64_t stream) { return KeyedWords({.seed = 7, .first = stream, .purpose = Purpose::rarefy}); }
 
 /// (chi^2 - degrees) / sqrt(2 degrees): near a standard normal. Cells expected less than 8 times are put together.

@@ -14,7 +14,6 @@ namespace {
 using synthetic::first_positions;
 using synthetic::grid;
 using synthetic::whole;
-using synthetic::world;
 
 TEST(Rarefied, RowsOfExactlyMTokensOutOfThoseThatAreThere) {
   const PositionCounts counts = synthetic::drifting_counts(23, 50, 0.7, 5);

@@ -17,7 +17,6 @@ namespace {
 using synthetic::first_positions;
 using synthetic::grid;
 using synthetic::whole;
-using synthetic::world;
 
 TEST(Noise, PlantedComponentsAreFoundWhereTheNaiveRankSeesNoise) {
   const Index n = 24;

@@ -9,14 +9,10 @@
 #include "geometry/radix_sort.hpp"
 #include "geometry/rank_boundaries.hpp"
 #include "reference.hpp"
+#include "support/world.hpp"
 
 namespace posgeom {
 namespace {
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 /// Numbers of many kinds, the same on every rank.
 std::vector<double> numbers(std::size_t size, int kind, unsigned seed) {

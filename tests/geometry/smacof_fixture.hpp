@@ -6,16 +6,12 @@
 #include "posgeom/geometry/smacof.hpp"
 #include "reference.hpp"
 #include "stress_fixture.hpp"
+#include "support/world.hpp"
 
 namespace posgeom {
 
 using reference::Matrix;
 using reference::Real;
-
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 inline SquareRootDistributions drifting(Index n, Unreached unreached = Unreached::drop) {
   PositionCounts counts = synthetic::drifting_counts(n, 40, 0.5, 3);

@@ -2,15 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "stress_fixture.hpp"
+#include "support/world.hpp"
 
 /// The rank correlations of a sweep against a naive sort of all pairs.
 namespace posgeom {
 namespace {
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 /// H over the pairs i < j, as the sweep has it.
 std::vector<double> hellinger_pairs(const SquareRootDistributions& s) {

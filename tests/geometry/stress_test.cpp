@@ -3,14 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "stress_fixture.hpp"
+#include "support/world.hpp"
 
 namespace posgeom {
 namespace {
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 void expect_cell(const StressColumns& columns, std::size_t t, const reference::Stress& expected) {
   EXPECT_NEAR(columns.raw[t], static_cast<double>(expected.raw), 1e-12 * std::max(1.0, columns.raw[t]));

@@ -1,15 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "stress_fixture.hpp"
+#include "support/world.hpp"
 
 /// Every undefined case has its defined answer (StressTable).
 namespace posgeom {
 namespace {
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 void expect_all_nan(const StressColumns& columns, std::size_t t) {
   for (const auto* column : measures_of(columns)) EXPECT_TRUE(std::isnan((*column)[t]));

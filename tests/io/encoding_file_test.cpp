@@ -29,9 +29,6 @@ std::string npy(const std::string& type, const std::string& shape, const std::st
          header + data;
 }
 
-/// Entry (i, j) = i + j / 4 - 1 of 3 x 2, which all widths hold exactly.
-double entry(Index i, Index j) { return static_cast<double>(i) + static_cast<double>(j) / 4 - 1; }
-
 std::uint64_t bits_of(double value, int width) {
   if (width == 8) return std::bit_cast<std::uint64_t>(value);
   if (width == 4) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -44,7 +41,7 @@ std::uint64_t bits_of(double value, int width) {
 std::string matrix_data(int width, bool big_endian, bool fortran) {
   std::string data;
   for (Index k = 0; k < 6; ++k)
-    data += bytes_of_integer(bits_of(fortran ? entry(k % 3, k / 3) : entry(k / 2, k % 2), width), width, big_endian);
+    data += bytes_of_integer(bits_of(fortran ? quarter_entry(k % 3, k / 3) : quarter_entry(k / 2, k % 2), width), width, big_endian);
   return data;
 }
 
@@ -53,7 +50,7 @@ void expect_matrix(const std::string& path, const std::string& dataset = {}) {
   EXPECT_EQ(matrix.rows, 3);
   EXPECT_EQ(matrix.columns, 2);
   ASSERT_EQ(matrix.values.size(), 6U);
-  for (Index k = 0; k < 6; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], entry(k / 2, k % 2)) << k;
+  for (Index k = 0; k < 6; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], quarter_entry(k / 2, k % 2)) << k;
 }
 
 void expect_refused(const std::string& path, const std::vector<std::string>& parts) {
@@ -176,7 +173,7 @@ void put_hdf5(const std::string& path, const std::string& name, hid_t stored, co
   if (world().is_root()) {
     const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     std::vector<double> values(6);
-    for (Index k = 0; k < 6; ++k) values[static_cast<std::size_t>(k)] = entry(k / 2, k % 2);
+    for (Index k = 0; k < 6; ++k) values[static_cast<std::size_t>(k)] = quarter_entry(k / 2, k % 2);
     hdf5::write(hdf5::create_dataset(file, name, stored, shape), H5T_NATIVE_DOUBLE, values.data());
   }
   barrier(world());
@@ -238,7 +235,8 @@ TEST(Rows, AreThoseAskedFor) {
       const FileMatrix matrix = read_encoding_file(world(), file, "", rows);
       EXPECT_EQ(matrix.rows, (rows.end == -1 ? 3 : rows.end) - rows.begin);
       ASSERT_EQ(std::ssize(matrix.values), 2 * matrix.rows);
-      for (Index k = 0; k < 2 * matrix.rows; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], entry(rows.begin + k / 2, k % 2));
+      for (Index k = 0; k < 2 * matrix.rows; ++k)
+        EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], quarter_entry(rows.begin + k / 2, k % 2));
     }
     expect_error([&] { read_encoding_file(world(), file, "", {1, 4}); }, {file, "rows [1:4] were asked for", "it has 3"});
     expect_error([&] { read_encoding_file(world(), file, "", {4, -1}); }, {file, "rows [4:] were asked for", "it has 3"});
@@ -252,7 +250,7 @@ TEST(Rows, OthersMayHoldAnything) {
   data.replace(0, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()), 8, false));
   data.replace(8 * 5, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()), 8, false));
   put_bytes(path, npy("<f8", "(3, 2)", data));
-  EXPECT_EQ(read_encoding_file(world(), path, "", {1, 2}).values, (std::vector<double>{entry(1, 0), entry(1, 1)}));
+  EXPECT_EQ(read_encoding_file(world(), path, "", {1, 2}).values, (std::vector<double>{quarter_entry(1, 0), quarter_entry(1, 1)}));
   expect_error([&] { read_encoding_file(world(), path, "", {1, 3}); }, {"p.npy", "row 2, column 1", "inf"});
 }
 

@@ -1,4 +1,3 @@
-#include <cstring>
 
 #include "io/known_files.hpp"
 #include "io/shared_writer.hpp"
@@ -8,17 +7,12 @@
 namespace posgeom {
 namespace {
 
-/// Equal to the bit, NaN included.
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
-
-const Provenance provenance = known_provenance(1);
+const Provenance group_provenance = known_provenance(1);
 
 TEST(Stress, RoundTrip) {
   const Scratch scratch;
   const StressFile file = known_stress();
-  write_stress(world(), scratch.path("s.h5"), file, known_encodings(), provenance);
+  write_stress(world(), scratch.path("s.h5"), file, known_encodings(), group_provenance);
   const StressFile found = read_stress(world(), scratch.path("s.h5"));
   EXPECT_EQ(found.length, file.length);
   EXPECT_EQ(found.table.dimensions, file.table.dimensions);
@@ -40,7 +34,7 @@ TEST(Stress, RoundTripWithoutGroups) {
   StressFile file = known_stress();
   file.shuffled.reset();
   file.denoised.reset();
-  write_stress(world(), scratch.path("s.h5"), file, {}, provenance);
+  write_stress(world(), scratch.path("s.h5"), file, {}, group_provenance);
   const StressFile found = read_stress(world(), scratch.path("s.h5"));
   EXPECT_FALSE(found.shuffled.has_value());
   EXPECT_FALSE(found.denoised.has_value());
@@ -49,7 +43,7 @@ TEST(Stress, RoundTripWithoutGroups) {
 
 TEST(Stress, StoredEncodingsAreReadBack) {
   const Scratch scratch;
-  write_stress(world(), scratch.path("s.h5"), known_stress(), known_encodings(), provenance);
+  write_stress(world(), scratch.path("s.h5"), known_stress(), known_encodings(), group_provenance);
   const std::vector<StoredEncoding> found = read_stored_encodings(world(), scratch.path("s.h5"));
   const std::vector<StoredEncoding> known = known_encodings();
   ASSERT_EQ(found.size(), known.size());
@@ -75,7 +69,7 @@ TEST(Geometry, RoundTripOfFactorsAndRarefaction) {
   for (int k = 0; k < 14; ++k) f.a.push_back(k / 3.0);
   for (int k = 0; k < 10; ++k) f.b.push_back(-k / 7.0);
   file.factored_tolerance = 0.02;
-  write_geometry(world(), scratch.path("g.h5"), file, nullptr, provenance);
+  write_geometry(world(), scratch.path("g.h5"), file, nullptr, group_provenance);
   const GeometryFile found = read_geometry(world(), scratch.path("g.h5"));
   EXPECT_EQ(found.rarefied_total, 12345);
   EXPECT_FALSE(found.has_hellinger);
@@ -92,7 +86,7 @@ TEST(Bootstrap, RoundTrip) {
   const Scratch scratch;
   GeometryFile geometry = known_geometry();
   geometry.bootstrap = GeometryBootstrap{.seed = 7, .alpha = 0.5, .rank = {3, 2, 3}, .trace = {1, 4, 2}, .violation_rate = {0.1, 0.2, 0.3}};
-  write_geometry(world(), scratch.path("g.h5"), geometry, nullptr, provenance);
+  write_geometry(world(), scratch.path("g.h5"), geometry, nullptr, group_provenance);
   const auto found = read_geometry(world(), scratch.path("g.h5")).bootstrap;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->seed, 7U);
@@ -107,7 +101,7 @@ TEST(Bootstrap, RoundTrip) {
     for (int k = 0; k < 18; ++k) values->push_back(k / 7.0);
   }
   b.scaled[3] = std::numeric_limits<double>::quiet_NaN();
-  write_stress(world(), scratch.path("s.h5"), stress, {}, provenance);
+  write_stress(world(), scratch.path("s.h5"), stress, {}, group_provenance);
   const auto replicates = read_stress(world(), scratch.path("s.h5")).bootstrap;
   ASSERT_TRUE(replicates.has_value());
   EXPECT_EQ(replicates->replicates, 2);

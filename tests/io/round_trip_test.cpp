@@ -1,4 +1,3 @@
-#include <cstring>
 
 #include "io/known_files.hpp"
 #include "io/shared_writer.hpp"
@@ -6,11 +5,6 @@
 
 namespace posgeom {
 namespace {
-
-/// Equal to the bit, NaN included.
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
 
 const Provenance provenance = known_provenance(1);
 

@@ -24,9 +24,7 @@ std::string tensor(const std::string& name, const std::string& type, const std::
   return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + offsets + "]}";
 }
 
-double entry(Index i, Index j) { return static_cast<double>(i) + static_cast<double>(j) / 4 - 1; }
-
-/// `value`, one of entry()'s, in the bits of a type.
+/// `value`, one of quarter_entry()'s, in the bits of a type.
 std::string number(double value, const std::string& type) {
   if (type == "F64") return little_endian(std::bit_cast<std::uint64_t>(value), 8);
   const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -39,7 +37,7 @@ std::string number(double value, const std::string& type) {
 
 std::string matrix_data(const std::string& type) {
   std::string data;
-  for (Index k = 0; k < 6; ++k) data += number(entry(k / 2, k % 2), type);
+  for (Index k = 0; k < 6; ++k) data += number(quarter_entry(k / 2, k % 2), type);
   return data;
 }
 
@@ -58,7 +56,7 @@ class Safetensors : public ::testing::Test {
     EXPECT_EQ(matrix.rows, 3);
     EXPECT_EQ(matrix.columns, 2);
     ASSERT_EQ(matrix.values.size(), 6U);
-    for (Index k = 0; k < 6; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], entry(k / 2, k % 2)) << k;
+    for (Index k = 0; k < 6; ++k) EXPECT_EQ(matrix.values[static_cast<std::size_t>(k)], quarter_entry(k / 2, k % 2)) << k;
   }
   void expect_refused(const std::string& bytes, std::vector<std::string> parts, const std::string& name = {}) {
     put_bytes(path, bytes);
@@ -112,7 +110,7 @@ TEST_F(Safetensors, IsKnownByItsBeginningToo) {
   put_bytes(other, one_matrix());
   EXPECT_EQ(read_encoding_file(world(), other, "").rows, 3);
   EXPECT_EQ(read_encoding_file(world(), other, "wpe", {1, -1}).values,
-            (std::vector<double>{entry(1, 0), entry(1, 1), entry(2, 0), entry(2, 1)}));
+            (std::vector<double>{quarter_entry(1, 0), quarter_entry(1, 1), quarter_entry(2, 0), quarter_entry(2, 1)}));
 }
 
 TEST_F(Safetensors, HeadersThatLie) {

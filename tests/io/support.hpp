@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -11,13 +12,17 @@
 #include <vector>
 
 #include "posgeom/mpi/collective.hpp"
+#include "support/world.hpp"
 
 namespace posgeom {
 
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
+/// Equal to the bit, NaN included.
+inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
+
+/// Entry (i, j) = i + j / 4 - 1 of an encoding file, which all widths hold exactly for small i and j.
+inline double quarter_entry(Index i, Index j) { return static_cast<double>(i) + static_cast<double>(j) / 4 - 1; }
 
 /// **Collective.** A folder of its own for one test, the same on every rank, removed at the end.
 class Scratch {

@@ -1,4 +1,5 @@
 #include "posgeom/mpi/collective.hpp"
+#include "support/world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +9,6 @@
 
 namespace posgeom {
 namespace {
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::world();
-  return comm;
-}
 
 TEST(AllReduce, ChunksGiveTheSameSumWhateverTheirSize) {
   for (const Index chunk : {1, 2, 3, 7, 1000}) {
