@@ -48,10 +48,11 @@ void with_stages(const Invocation& invocation, void (*body)(const StageContext&)
   no_files(invocation);
   const Config config = within_allocation(invocation);
   const StageContext context{invocation.comm, config, grid_of(invocation.comm, config), invocation.report, stop_requested};
-  use_blas_threads(invocation.comm, invocation.config.geometry.threads);
+  const std::string crowded = use_blas_threads(invocation.comm, invocation.config.geometry.threads);
   for (const std::string& line :
        run_header(invocation.comm, context.grid.text(), memory_limit(invocation.comm, config.geometry.memory_bytes)))
     invocation.report.line(line);
+  if (!crowded.empty()) invocation.report.line(crowded);
   make_output_directory(invocation.comm, invocation.config);
   body(context);
   const Index peak = all_reduce(invocation.comm, peak_memory(), Reduction::maximum);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "geometry/krylov_basis.hpp"
+#include "geometry/krylov_foresight.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/linalg/operations.hpp"
@@ -135,29 +136,6 @@ class Lanczos {
   Index steps_ = 0;
 };
 
-/// How many steps in all the residual takes to the tolerance, by its progress between two restarts.
-class Foresight {
- public:
-  /// Steps in all; 0: not known yet.
-  Index add(Index steps, double worst, double tolerance) {
-    const double exponent = std::log10(std::max(worst, 1e-300));
-    Index needed = 0;
-    if (last_steps_ > 0) {
-      const double rate = (last_exponent_ - exponent) / static_cast<double>(steps - last_steps_);
-      const double missing = exponent - std::log10(tolerance);
-      constexpr double never = 1e9;
-      needed = steps + static_cast<Index>(std::min(never, rate > 0 ? missing / rate : never));
-    }
-    last_steps_ = steps;
-    last_exponent_ = exponent;
-    return needed;
-  }
-
- private:
-  Index last_steps_ = 0;
-  double last_exponent_ = 0;
-};
-
 /// All rows of the wanted vectors, and their quality, from B itself.
 KrylovPairs finished(GramOperator& b, const Lanczos& lanczos, Index wanted) {
   const Index n = b.local_rows();
@@ -237,6 +215,7 @@ KrylovPairs krylov_eigenpairs(const Communicator& comm, const SquareRootDistribu
   GramOperator b(comm, s, options.threads);
   Lanczos lanczos(b, options);
   Foresight foresight;
+  FlatBulk bulk;
   bool verified = options.block >= wanted;
   bool converged = false;
   Index foretold = 0;
@@ -265,6 +244,8 @@ KrylovPairs krylov_eigenpairs(const Communicator& comm, const SquareRootDistribu
       continue;
     }
     if (options.most_steps > 0 && lanczos.steps() >= options.most_steps) break;
+    foretold = std::max(foretold, bulk.foretold(lanczos.steps(), wanted, worst));
+    if (options.most_steps > 0 && foretold > options.most_steps) break;
     if (!lanczos.full()) continue;
     foretold = foresight.add(lanczos.steps(), worst, options.tolerance);
     // The first residuals fall more slowly than the later ones: too many steps must be foretold by far, or for long.

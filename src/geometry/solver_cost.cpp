@@ -1,5 +1,7 @@
 #include "geometry/solver_cost.hpp"
 
+#include <algorithm>
+
 #include "geometry/centred_rows.hpp"
 #include "geometry/krylov.hpp"
 
@@ -28,14 +30,35 @@ double dual_seconds(const SpectralProblem& problem, const SolverRates& rates) {
   return (20 * real(problem.m) * v * v + 25 * v * v * v) / (rates.dgemm_flops * rates.threads);
 }
 
+namespace {
+
+/// A step without what the root does alone.
+double shared_step_seconds(const SpectralProblem& problem, const KrylovOptions& sizes, const SolverRates& rates) {
+  const double b = real(sizes.block);
+  const double m = real(problem.m);
+  const double shared = 24 * real(problem.entries) * b + 6 * real(problem.dense) * m * b + 30 * m * real(sizes.basis) * b;
+  const double exchanged = problem.ranks > 1 ? 8 * real(problem.columns) * b / 1e9 : 0;
+  return shared / problem.ranks / rates.dgemm_flops + exchanged;
+}
+
+}  // namespace
+
 double krylov_step_seconds(const SpectralProblem& problem, const SolverRates& rates) {
   const KrylovOptions sizes = krylov_sizes({.count = problem.pairs}, problem.m);
-  const double b = real(sizes.block);
   const double k = real(sizes.basis);
-  const double m = real(problem.m);
-  const double shared = 24 * real(problem.entries) * b + 6 * real(problem.dense) * m * b + 30 * m * k * b;
-  const double exchanged = problem.ranks > 1 ? 8 * real(problem.columns) * b / 1e9 : 0;
-  return (shared / problem.ranks + 25 * k * k * k) / rates.dgemm_flops + exchanged;
+  return shared_step_seconds(problem, sizes, rates) + 12 * k * k * k / rates.dgemm_flops;
+}
+
+double decaying_krylov_seconds(const SpectralProblem& problem, const SolverRates& rates) {
+  const KrylovOptions sizes = krylov_sizes({.count = problem.pairs}, problem.m);
+  const Index first = (problem.pairs + sizes.block - 1) / sizes.block;
+  const Index steps = 2 * first + 6;
+  double cubes = 0;
+  for (Index step = first + 1; step <= steps; ++step) {
+    const double vectors = real(std::min(step * sizes.block, sizes.basis));
+    cubes += 25 * vectors * vectors * vectors;
+  }
+  return real(steps) * shared_step_seconds(problem, sizes, rates) + cubes / rates.dgemm_flops;
 }
 
 }  // namespace posgeom

@@ -36,12 +36,13 @@ SolverPick fastest(const ProcessGrid& grid, const SquareRootDistributions& s, co
     }
   }
   if (!options.whole_spectrum && vectors <= m / 4) {
-    const double step = krylov_step_seconds(problem, rates);
-    const double seconds = static_cast<double>(usual_krylov_steps) * step;
+    const double seconds = decaying_krylov_seconds(problem, rates);
     predicted += fmt::format(", krylov {:.2g} s where the spectrum decays", seconds);
-    if (seconds < shortest) {
+    // Where it meets a flat bulk, which only trying tells, half of that time is lost.
+    if (seconds < shortest / 2) {
       choice.solver = Solver::krylov;
-      choice.krylov_steps = options.krylov_steps > 0 ? options.krylov_steps : static_cast<Index>(shortest / step);
+      choice.krylov_steps =
+          options.krylov_steps > 0 ? options.krylov_steps : static_cast<Index>(shortest / krylov_step_seconds(problem, rates));
     }
   }
   choice.reason = fmt::format("{}: n = {}, {} different tokens, {} vectors, {} ranks: the shortest predicted of {}", name_of(choice.solver),

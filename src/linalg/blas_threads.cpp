@@ -4,13 +4,16 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "linalg/blas_library.hpp"
+#include "linalg/scalapack.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/mpi/collective.hpp"
 
@@ -68,6 +71,41 @@ int set_blas_threads(int threads) {
     set_mkl(threads);
   }
   return blas_threads();
+}
+
+namespace {
+
+/// Seconds; more than `most` where it gave up.
+double seconds_of_small_products(double most) {
+  constexpr int k = 192;
+  constexpr int products = 24;
+  constexpr std::size_t elements = std::size_t{k} * k;
+  const std::vector<double> a(elements, 0.5);
+  std::vector<double> c(elements, 0.0);
+  const double one = 1.0;
+  const double zero = 0.0;
+  const auto multiply = [&] { scalapack::dgemm_("N", "N", &k, &k, &k, &one, a.data(), &k, a.data(), &k, &zero, c.data(), &k); };
+  multiply();  // sets up the library's buffers
+  const auto start = std::chrono::steady_clock::now();
+  double seconds = 0;
+  for (int product = 0; product < products && seconds <= most; ++product) {
+    multiply();
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return seconds;
+}
+
+}  // namespace
+
+bool blas_gains_by_threads(int threads) {
+  expects(threads >= 2, "more than one thread");
+  set_blas_threads(1);
+  // Equal times are no loss: small products gain little.
+  const double most = 1.5 * seconds_of_small_products(std::numeric_limits<double>::infinity());
+  if (set_blas_threads(threads) < 2) return false;  // a serial library
+  if (seconds_of_small_products(most) <= most) return true;
+  set_blas_threads(1);
+  return false;
 }
 
 int blas_threads() {

@@ -53,7 +53,23 @@ Index memory_limit(const Communicator& comm, Index chosen) {
   return share_of_node(comm, group > 0 ? std::min(physical, group) : physical);
 }
 
-void use_blas_threads(const Communicator& comm, int chosen) { set_blas_threads(chosen > 0 ? chosen : cores_per_rank(comm)); }
+std::string use_blas_threads(const Communicator& comm, int chosen) {
+  if (chosen > 0) {
+    set_blas_threads(chosen);
+    return {};
+  }
+  // The same on every rank: predictions, and so the choice of a solver, depend on it.
+  const int threads = all_reduce(comm, cores_per_rank(comm), Reduction::minimum);
+  set_blas_threads(threads);
+  if (threads == 1 || all_reduce(comm, blas_threads(), Reduction::minimum) == 1) return {};
+  const bool gains = blas_gains_by_threads(threads);
+  if (all_reduce(comm, int{gains}, Reduction::minimum) == 1) return {};
+  set_blas_threads(1);
+  return fmt::format(
+      "warning: 1 thread a rank, because {} were slower when they were tried: other programs run on these cores (--threads {} takes them "
+      "nevertheless)",
+      threads, threads);
+}
 
 Index peak_memory() {
   rusage usage{};
@@ -61,9 +77,7 @@ Index peak_memory() {
   return static_cast<Index>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 MachineLook look_at_machine(const Communicator& comm) {
   MachineLook look;

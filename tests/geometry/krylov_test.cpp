@@ -154,6 +154,29 @@ TEST(Krylov, StopsWhereItsProgressForetellsTooManySteps) {
   EXPECT_GT(all.steps, 8);
 }
 
+TEST(Krylov, GivesAFlatBulkUpAfterAFewStepsWhereItsUsualCostIsTooMuch) {
+  const Communicator comm = Communicator::world();
+  const SquareRootDistributions flat = square_root_distributions(noise_counts(700, 900, 600, 9), 700, {});
+  const KrylovPairs given_up = krylov_eigenpairs(comm, flat, {.count = 32, .most_steps = 40});
+  EXPECT_FALSE(given_up.converged);
+  EXPECT_LE(given_up.steps, 8);  // the first restart would be at step 16
+  EXPECT_GT(given_up.foretold_steps, 40);
+  const KrylovPairs allowed = krylov_eigenpairs(comm, flat, {.count = 32, .most_steps = 200});
+  EXPECT_TRUE(allowed.converged);
+  EXPECT_LE(allowed.steps, 2 * given_up.foretold_steps);
+
+  // As many steps are enough where the spectrum decays.
+  std::vector<std::vector<Count>> table(700, std::vector<Count>(720, 0));
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    for (std::size_t v = 0; v < 720; ++v)
+      table[i][v] = static_cast<Count>(1e6 * std::exp(-std::pow((static_cast<double>(v) - static_cast<double>(i)) / 60, 2)));
+  }
+  const SquareRootDistributions smooth = square_root_distributions(synthetic::counts_of(table), 700, {});
+  const KrylovPairs pairs = krylov_eigenpairs(comm, smooth, {.count = 32, .most_steps = 40});
+  EXPECT_TRUE(pairs.converged);
+  EXPECT_LE(pairs.steps, 12);
+}
+
 TEST(Krylov, IsTheSameOnEveryRank) {
   const Communicator comm = Communicator::world();
   const SquareRootDistributions s = square_root_distributions(noise_counts(60, 100, 500, 4), 60, {});

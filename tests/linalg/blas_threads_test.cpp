@@ -53,6 +53,17 @@ TEST(CoresPerRank, ALaunchersBindingCounts) {
   EXPECT_EQ(cores_per_rank(Communicator::self()), 1);
 }
 
+TEST(BlasThreads, AreTakenOnlyWhereTheyGain) {
+  const int before = blas_threads();
+  const bool gains = blas_gains_by_threads(2);
+  EXPECT_EQ(blas_threads(), gains ? 2 : 1);
+  // Two threads on one core wait for each other at every product.
+  const OneCpu bound(world().rank());
+  EXPECT_FALSE(blas_gains_by_threads(2));
+  EXPECT_EQ(blas_threads(), 1);
+  set_blas_threads(before);
+}
+
 TEST(BlasThreads, AreWhatTheLibrarySays) {
   const int before = blas_threads();
   const int two = set_blas_threads(2);

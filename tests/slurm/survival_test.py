@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import time
+import traceback
 
 import slurm_case
 from slurm_case import CORPUS, SlurmCase
@@ -112,7 +113,11 @@ class Survival(SlurmCase):
             for kind in kinds:
                 if hits[kind] < KILLS:
                     with self.subTest(kind=kind.__name__, attempt=attempt, seed=seed):
-                        hits[kind] += self.kill_and_resume(config, kind, draw, whole, f"{kind.__name__}-{attempt}")
+                        try:
+                            hits[kind] += self.kill_and_resume(config, kind, draw, whole, f"{kind.__name__}-{attempt}")
+                        except AssertionError:
+                            traceback.print_exc()  # at once: a soak lasts
+                            raise
         print("hits:", ", ".join(f"{kind.__name__} {count}" for kind, count in hits.items()), flush=True)
         if KILLS > 1:
             self.assertEqual(set(hits.values()), {KILLS})

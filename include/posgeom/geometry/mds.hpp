@@ -66,9 +66,9 @@ struct Mds {
 /// k leading pairs by block Lanczos from B's products with blocks (nothing m x m is formed), until every residual |B z - w z| is below
 /// 1e-10 lambda_1; where it has to stop earlier, 1e-8 lambda_1 suffices. The spectrum is then not complete, unless k >= m - 1. Asked for by
 /// name it is an Error where it does not converge; (usage) where k is more than 1024 and a quarter of m. automatic takes the smallest
-/// predicted time (solver_cost) of dual, the dense solver with the Gram matrix, and krylov where whole_spectrum is false and k is at most a
-/// quarter of m. krylov is watched: where its progress foretells more time than the dense solver's, that one takes over, and solver_reason
-/// says so. warnings: where some of the k components lie in a flat bulk of the known eigenvalues (flat_bulk_begin).
+/// predicted time (solver_cost) of dual, the dense solver with the Gram matrix, and krylov at half of it where whole_spectrum is false and
+/// k at most a quarter of m. krylov is watched: where its progress foretells more time than the dense solver's, that one takes over, and
+/// solver_reason says so. warnings: where some of the k components lie in a flat bulk of the known eigenvalues (flat_bulk_begin).
 Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
 
 /// rank, entropy rank etc. of e descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.

@@ -27,8 +27,9 @@ inline double mebibytes(Index bytes) { return static_cast<double>(bytes) / (1024
 /// Largest resident set of this process so far, bytes.
 Index peak_memory();
 
-/// **Collective.** Gives each rank's BLAS `chosen` threads; 0: those that make ranks times threads the cores of the node.
-void use_blas_threads(const Communicator& comm, int chosen);
+/// **Collective.** Gives each rank's BLAS `chosen` threads; 0: those that make ranks times threads the cores of the node (of the one that
+/// has fewest a rank), or one where the BLAS does not gain by them on every rank. Returns a warning in that last case, else nothing.
+std::string use_blas_threads(const Communicator& comm, int chosen);
 
 /// What a job runs on: its nodes, this rank's BLAS, and the DGEMM rate of the slowest rank.
 struct MachineLook {
