@@ -10,10 +10,12 @@ namespace posgeom {
 /// J S in a form that keeps both its sparsity and its digits: X = [D | T]. A column that more than a third of the rows hold is stored
 /// centred, x - mean, for every row (D): nothing is lost in J D = D, and there is little sparsity to lose. The others stay as they are (T),
 /// and J is applied to what is made of them: their variance is at least two thirds of their second moment, so that errors relative to T T'
-/// are errors relative to J T T' J. The columns of X are numbered by descending number of holders, ties by column.
+/// are errors relative to J T T' J. The columns of X are numbered so: those of D, the others that many rows hold (is_frequent), the rare
+/// ones; each kind as S has them. The entries of a row of S lie so too as a rule, and need no sorting.
 struct CentredColumns {
   Index rows = 0;                    ///< m
   Index dense_count = 0;             ///< columns of D: numbers 0 .. dense_count-1
+  Index frequent_count = 0;          ///< with those of D
   std::vector<std::int32_t> number;  ///< [column_count] of each column of S
   std::vector<Index> holders;        ///< [column_count] rows that hold each number
   std::vector<double> mean;          ///< [column_count] of each number

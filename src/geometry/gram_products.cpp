@@ -15,10 +15,10 @@ constexpr Index lanes = register_lanes;
 constexpr Index vectors = panel_vectors;
 using Vector = LaneVector;
 
-/// A column is rare where fewer than one row in so many holds it. Measured (one core, AVX-512): a column that c of m rows hold takes
-/// c m / 2 multiplications at 1.2e10 a second by vectors of anchors, and by lists c m / (2 * 48) look-ups of 2 ns and c^2 / 2
-/// multiplications of 1 ns; they meet at c = m / 30, flatly.
-constexpr Index rarity = 40;
+// What is frequent (is_frequent). Measured (one core, AVX-512): a column that c of m rows hold takes c m / 2 multiplications at 1.2e10 a
+// second by vectors of anchors, and by lists c m / (2 * 48) look-ups of 2 ns and c^2 / 2 multiplications of 1 ns; they meet at c = m / 30,
+// flatly.
+
 /// Columns of D at a time, and entries of T that a row has in a piece on average: the panel's piece stays in the first-level cache while it
 /// is dense, and chains of roundings stay short.
 constexpr Index dense_depth = 64;
@@ -85,9 +85,8 @@ static void multiply_dense(const double* panel, const double* dense, Index width
   multiply_dense_singly(panel, dense, width, stored, rows, first, count, products);
 }
 
-GramProducts::GramProducts(const CentredColumns& columns, const CentredRows& x) : x_(&x), dense_count_(columns.dense_count) {
-  const auto rare = std::ranges::partition_point(columns.holders, [&](Index c) { return c * rarity >= columns.rows; });
-  frequent_count_ = std::max(dense_count_, static_cast<Index>(rare - columns.holders.begin()));
+GramProducts::GramProducts(const CentredColumns& columns, const CentredRows& x)
+    : x_(&x), dense_count_(columns.dense_count), frequent_count_(columns.frequent_count) {
   Index held = 0;
   Index begin = dense_count_;
   for (Index k = dense_count_; k < frequent_count_; ++k) {
