@@ -8,9 +8,10 @@ if(POSGEOM_SANITIZE)
     "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/support/lsan.supp:print_suppressions=0" UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
 endif()
 
-# add_mpi_test(NAME SOURCES ... LINKS ... RANKS 1 2 3 4 6 [TIMEOUT 120]): one executable, one ctest entry a rank count.
+# add_mpi_test(NAME SOURCES ... LINKS ... RANKS 1 2 3 4 6 [TIMEOUT 120] [UNSANITIZED]): one executable, one ctest entry a rank count;
+# UNSANITIZED: one that repeats much and touches little memory that others do not, so that the sanitizers leave it out.
 function(add_mpi_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;RANKS" ${ARGN})
+  cmake_parse_arguments(TEST "UNSANITIZED" "TIMEOUT" "SOURCES;LINKS;RANKS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
@@ -35,7 +36,7 @@ function(add_mpi_test name)
     endif()
     set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT ${TEST_TIMEOUT} PROCESSORS ${processors}
       ENVIRONMENT "${POSGEOM_TEST_ENVIRONMENT}" LABELS unit)
-    if(ranks EQUAL sanitized)
+    if(ranks EQUAL sanitized AND NOT TEST_UNSANITIZED)
       set_property(TEST ${name}.${ranks} APPEND PROPERTY LABELS sanitized)
     endif()
   endforeach()

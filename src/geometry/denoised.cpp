@@ -129,6 +129,7 @@ SquareRootDistributions kept_rows(const SquareRootDistributions& s, std::span<co
     column.insert(column.end(), s.column.begin() + begin, s.column.begin() + end);
     value.insert(value.end(), s.value.begin() + begin, s.value.begin() + end);
     kept.row_end.push_back(std::ssize(value));
+    if (!s.total.empty()) kept.total.push_back(s.total[row]);
   }
   kept.column = std::move(column);
   kept.value = std::move(value);

@@ -109,6 +109,7 @@ SquareRootDistributions square_root_distributions(const PositionCounts& counts, 
     const bool kept = reached[static_cast<std::size_t>(i)];
     if (!kept && options.unreached == Unreached::drop) continue;
     s.position.push_back(narrow_to_int(i, "a position"));
+    s.total.push_back(kept ? counts.position_total[static_cast<std::size_t>(i)] : 0);
     if (!kept && options.unreached == Unreached::uniform && uniform_begin >= 0) {
       s.row_begin.push_back(uniform_begin);
       s.row_end.push_back(uniform_begin + s.column_count);
@@ -142,6 +143,7 @@ SquareRootDistributions square_root_distributions(const Communicator& comm, cons
   broadcast(node, std::span(&s.length, 1));
   broadcast(node, std::span(&s.column_count, 1));
   broadcast_resized(node, s.position);
+  broadcast_resized(node, s.total);
   broadcast_resized(node, s.row_begin);
   broadcast_resized(node, s.row_end);
   s.column = share_on_node(node, std::move(s.column));

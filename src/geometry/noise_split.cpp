@@ -194,13 +194,14 @@ double reliability(const Communicator& comm, const Halves& halves) {
     }
   }
   combine(comm, sums);
-  const auto pairs = static_cast<double>(m * (m - 1) / 2);
+  const double pairs = static_cast<double>(m) * static_cast<double>(m - 1) / 2;
   const auto sum = [&](std::size_t k) { return sums[k].value(); };
   const double xx = sum(2) - sum(0) * sum(0) / pairs;
   const double yy = sum(3) - sum(1) * sum(1) / pairs;
   // Below the rounding of the sums, all distances are equal.
   constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
-  if (!(pairs > 1 && xx > rounding * sum(2) && yy > rounding * sum(3))) return std::numeric_limits<double>::quiet_NaN();
+  const bool both_vary = pairs > 1 && xx > rounding * sum(2) && yy > rounding * sum(3);
+  if (!both_vary) return std::numeric_limits<double>::quiet_NaN();
   return (sum(4) - sum(0) * sum(1) / pairs) / std::sqrt(xx * yy);
 }
 

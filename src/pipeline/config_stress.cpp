@@ -38,6 +38,7 @@ StressOptions stress_options(const Values& values, std::uint64_t seed) {
   stress.encoding.rope_scaling = rope_scaling(values);
   stress.smacof_iterations = values.integer("smacof-iterations", 1);
   stress.smacof_tolerance = values.positive("smacof-tolerance");
+  stress.smacof_weights = smacof_weights_named(values.text("smacof-weights"));
   stress.encoding.alibi_heads = values.integer("alibi-heads", 1);
   stress.encoding.random_kind = random_kind_named(values.text("random-kind"));
   stress.encoding.seed = seed;

@@ -58,7 +58,7 @@ Projection projection(std::string source, const std::string& whole) {
   const auto take = [&](const std::string& key) -> std::string {
     const std::size_t place = source.rfind(key);
     if (place == std::string::npos) return {};
-    const std::string value = source.substr(place + key.size());
+    std::string value = source.substr(place + key.size());
     if (value.empty()) refuse("encodings", whole, expected);
     source.resize(place);
     return value;

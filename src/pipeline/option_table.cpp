@@ -81,6 +81,9 @@ const std::vector<Option>& option_table() {
       {"stress", "random-kind", 0, "normal", false, "normal N(0,1), uniform U(-1,1), bert N(0,0.02^2)"},
       {"stress", "smacof-iterations", 0, "1000", false, "smacof: passes over all pairs at each d, at most"},
       {"stress", "smacof-tolerance", 0, "1e-7", false, "smacof: stop where ten passes lower the stress by a smaller share"},
+      {"stress", "smacof-weights", 0, "none", false,
+       "smacof: none (all pairs of positions weigh the same) or tokens (the square root of the product of their token counts, so that "
+       "thinly counted positions bend the rest less)"},
       {"stress", "write-encodings", 0, "off", true, "store every encoding at every d in the stress file"},
       {"output", "out", 'o', "posgeom-out", false, "output directory"},
       {"output", "seed", 0, "1", false, "seed of everything random"},

@@ -17,6 +17,11 @@ std::vector<StressRequest> smacof_requests(const StageContext& context, const Sq
   options.iterations = stress.smacof_iterations;
   options.tolerance = stress.smacof_tolerance;
   options.seed = stress.encoding.seed;
+  const bool weighted = stress.smacof_weights == SmacofWeights::tokens;
+  if (weighted) {
+    expects(std::ssize(s.total) == s.row_count(), "distributions that know their totals");
+    options.row_weights = token_weights(s.total);
+  }
   // The other half is for the coordinates, and for the sums and sorts of the stress.
   options.hellinger_bytes = std::max<Index>(1, memory_limit(context.comm, context.config.geometry.memory_bytes) / 2);
   const std::vector<SmacofSolution> solutions = smacof(context.comm, s, start, dimensions, options, [&](Index d, Index iterations) {
@@ -26,8 +31,9 @@ std::vector<StressRequest> smacof_requests(const StageContext& context, const Sq
   for (const SmacofSolution& solution : solutions) {
     if (solution.values.empty()) continue;  // more than the components of the MDS
     if (!title.empty())
-      context.report.line(fmt::format("  {} d={}: raw stress {:.6g} from {:.6g} in {} passes, stopped by {}", title, solution.d,
-                                      solution.stress, solution.start_stress, solution.iterations, name_of(solution.stopped_by)));
+      context.report.line(fmt::format("  {} d={}: {}raw stress {:.6g} from {:.6g} in {} passes, stopped by {}", title, solution.d,
+                                      weighted ? "weighted " : "", solution.stress, solution.start_stress, solution.iterations,
+                                      name_of(solution.stopped_by)));
     Coordinates x;
     x.rows = s.row_count();
     x.columns = x.stored = solution.d;

@@ -182,8 +182,10 @@ FingerprintLines stress_lines(const Config& config, const std::string& corpus_fi
   lines.push_back(fmt::format("random-kind={}", name_of(encoding.random_kind)));
   lines.push_back(fmt::format("seed={}", encoding.seed));
   if (wants(config, "smacof")) {
-    lines.push_back(fmt::format("encoding.smacof=smacof-iterations {}, smacof-tolerance {}", config.stress.smacof_iterations,
-                                config.stress.smacof_tolerance));
+    const SmacofWeights weights = config.stress.smacof_weights;
+    lines.push_back(fmt::format("encoding.smacof=smacof-iterations {}, smacof-tolerance {}{}", config.stress.smacof_iterations,
+                                config.stress.smacof_tolerance,
+                                weights == SmacofWeights::none ? "" : fmt::format(", smacof-weights {}", name_of(weights))));
   }
   lines.insert(lines.end(), file_lines.begin(), file_lines.end());
   return lines;

@@ -1,5 +1,7 @@
 """Encodings that are computed (smacof) or come from files: what is stored, what is resumed, and against NumPy."""
 import json
+import random
+import shutil
 import struct
 
 import h5py
@@ -11,10 +13,12 @@ from numbers_test import made_up_text
 RUN = ("run", "--corpus", "corpus.txt", "--lengths", "16", "--out", "out")
 
 
-def raw_stress(p, h):
+def raw_stress(p, h, w=None):
+    """The pairs weighted by w_i w_j, where there are weights."""
     distances = np.sqrt(((p[:, None] - p[None]) ** 2).sum(-1))
+    weight = np.ones_like(h) if w is None else np.outer(w, w)
     upper = np.triu_indices(len(h), 1)
-    return ((distances - h)[upper] ** 2).sum() / (h[upper] ** 2).sum()
+    return (weight * (distances - h) ** 2)[upper].sum() / (weight * h**2)[upper].sum()
 
 
 def safetensors(tensors):
@@ -89,6 +93,79 @@ class Encodings(Case):
         self.assertIn("smacof-iterations 3", line)
         self.assertIn("--force", line)
         self.succeed(*RUN, "--dims", "2", "--encodings", "mds", "--smacof-iterations", "5")  # nobody asks for smacof
+
+    def write_thinning_corpus(self):
+        """Documents of which few are long: position 0 holds 1200 tokens, position 11 some 5; the mixture of types drifts."""
+        draw = random.Random(5)
+        lines = []
+        for _ in range(1200):
+            length = min(12, 1 + int(draw.expovariate(0.5)))
+            lines.append(" ".join(f"w{min(39, int(draw.paretovariate(1)) - 1 + (3 * i if draw.random() < 0.6 else 0))}" for i in range(length)))
+        self.write("thin.txt", "\n".join(lines) + "\n")
+
+    def weighted_and_not(self, *arguments):
+        """stress-16.h5's rows and smacof encodings without and with weights, H, and the weights by NumPy; what the weighted run printed."""
+        run = ("run", "--corpus", "thin.txt", "--lengths", "16", "--dims", "1,2,3", "--encodings", "mds,smacof", "--write-hellinger", *arguments)
+        results, text = {}, ""
+        for weights in ("none", "tokens"):
+            text = self.succeed(*run, "--out", weights, "--smacof-weights", weights)
+            with h5py.File(self.folder / weights / "stress-16.h5") as f:
+                names = [name.decode() for name in f["encoding_name"][()]]
+                results[weights] = dict(zip(names, f["raw"][()])), {int(d): x[()] for d, x in f["encodings/smacof"].items()}
+                self.assertEqual("smacof-weights tokens" in f.attrs["fingerprint_lines"], weights == "tokens")
+        with h5py.File(self.folder / "tokens/geometry-16.h5") as f, h5py.File(self.folder / "tokens/counts.h5") as counts:
+            h, mds = f["hellinger"][()], f["encoding"][()]
+            total = counts["position_total"][()][f["position"][()]]
+        w = np.sqrt(np.maximum(total, 1))
+        return run, results, h, mds, w / w.mean(), text
+
+    def test_weights_by_tokens_bend_smacof_to_the_full_positions(self):
+        self.write_thinning_corpus()
+        run, results, h, mds, w, text = self.weighted_and_not()
+        self.assertGreater(w.max() / w.min(), 10)
+        (plain, unweighted), (raw, weighted) = results["none"], results["tokens"]
+        for k, d in enumerate((1, 2, 3)):
+            ours, theirs = raw_stress(weighted[d], h, w), raw_stress(unweighted[d], h, w)
+            self.assertLess(ours, 0.95 * theirs)
+            self.assertGreater(raw_stress(weighted[d], h), 1.05 * raw_stress(unweighted[d], h))
+            # The table has the published stress, which weighs nothing; the weighted one is printed, and is below that of MDS.
+            self.assertAlmostEqual(raw["smacof"][k], raw_stress(weighted[d], h), delta=1e-12)
+            self.assertEqual(raw["mds"][k], plain["mds"][k])
+            self.assertLess(ours, raw_stress(mds[:, :d], h, w))
+            self.assertIn(f"smacof d={d}: weighted raw stress {ours:.6g} from {raw_stress(mds[:, :d], h, w):.6g} in", text)
+        # From the same geometry: the same bits.
+        self.succeed("stress", *run[1:], "--out", "tokens", "--smacof-weights", "tokens", "--force", ranks=3)
+        with h5py.File(self.folder / "tokens/stress-16.h5") as f:
+            for d, encoding in weighted.items():
+                np.testing.assert_array_equal(f[f"encodings/smacof/{d}"][()], encoding)
+
+    def test_what_weights_go_with(self):
+        self.write_thinning_corpus()
+        # Positions 12 to 15 have no token: filled, they weigh like one token.
+        _, results, h, _, w, _ = self.weighted_and_not("--unreached", "uniform")
+        self.assertEqual(len(h), 16)
+        self.assertEqual(w[12:].tolist(), [w.min()] * 4)
+        for d in (1, 2, 3):
+            ours = raw_stress(results["tokens"][1][d], h, w)
+            self.assertTrue(np.isfinite(ours))
+            self.assertLess(ours, raw_stress(results["none"][1][d], h, w))
+        # With as many tokens at every position the weights are all one.
+        for d in ("none", "tokens"):
+            shutil.rmtree(self.folder / d)
+        _, results, *_ = self.weighted_and_not("--rarefy-geometry", "20")
+        np.testing.assert_allclose(results["tokens"][0]["smacof"], results["none"][0]["smacof"], rtol=1e-6)
+
+    def test_weights_decide_what_is_reused(self):
+        self.write_thinning_corpus()
+        run = ("run", "--corpus", "thin.txt", "--lengths", "16", "--dims", "2", "--encodings", "mds,smacof", "--out", "out")
+        self.succeed(*run, "--smacof-weights", "tokens")
+        self.assertEqual(self.succeed(*run, "--smacof-weights", "tokens").count("reused"), 3)
+        line = self.error_line(*run)
+        self.assertIn("smacof-weights tokens", line)
+        self.assertIn("--force", line)
+        self.succeed(*run[:-4], "--encodings", "mds", "--out", "out")  # nobody asks for smacof
+        line = self.error_line(*run, "--smacof-weights", "counts", code=2, ranks=3)
+        self.assertIn("--smacof-weights: found 'counts', expected one of none, tokens", line)
 
     def test_safetensors_with_an_offset(self):
         table = np.random.default_rng(1).normal(size=(20, 6)).astype("f4")

@@ -97,7 +97,8 @@ TEST(Denoised, StressOfCoordinatesAndKernels) {
         sum_squared += std::max(0.0, squared_distance(i, j));
       }
     }
-    EXPECT_NEAR(scores.constant_baseline, 1 - sum * sum / (static_cast<double>(m * (m - 1) / 2) * sum_squared), 1e-12);
+    const double pairs = static_cast<double>(m) * static_cast<double>(m - 1) / 2;
+    EXPECT_NEAR(scores.constant_baseline, 1 - sum * sum / (pairs * sum_squared), 1e-12);
   }
 }
 
@@ -119,6 +120,7 @@ TEST(KeptRows, AreThoseOfThePositions) {
   s.length = 9;
   s.column_count = 3;
   s.position = {1, 4, 6, 8};
+  s.total = {5, 7, 9, 0};
   s.row_begin = {0, 2, 0, 3};  // the third shares the first's entries
   s.row_end = {2, 3, 2, 6};
   s.column = {0, 2, 1, 0, 1, 2};
@@ -126,6 +128,7 @@ TEST(KeptRows, AreThoseOfThePositions) {
   const std::vector<std::int32_t> wanted{4, 6};
   const SquareRootDistributions kept = kept_rows(s, wanted);
   EXPECT_EQ(kept.position, wanted);
+  EXPECT_EQ(kept.total, (std::vector<Count>{7, 9}));
   EXPECT_EQ(kept.length, 9);
   EXPECT_EQ(kept.column_count, 3);
   EXPECT_EQ(kept.column, (std::vector<std::int32_t>{1, 0, 2}));

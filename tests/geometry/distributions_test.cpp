@@ -13,6 +13,7 @@ TEST(Distributions, UnreachedPositionsAreDroppedAtTheirTrueIndices) {
   const PositionCounts counts = synthetic::counts_of({{1, 0, 3, 0}, {0, 0, 0, 0}, {2, 2, 0, 0}, {0, 0, 0, 1}});
   const SquareRootDistributions s = square_root_distributions(counts, 4, {});
   EXPECT_EQ(s.position, (std::vector<std::int32_t>{0, 2, 3}));
+  EXPECT_EQ(s.total, (std::vector<Count>{4, 4, 1}));
   EXPECT_EQ(s.column_count, 4);
   EXPECT_EQ(s.column, (std::vector<std::int32_t>{0, 2, 0, 1, 3}));
   EXPECT_EQ(s.value, (std::vector<double>{0.5, std::sqrt(0.75), std::sqrt(0.5), std::sqrt(0.5), 1}));
@@ -30,6 +31,7 @@ TEST(Distributions, MinCountMakesPositionsUnreached) {
   const PositionCounts counts = synthetic::counts_of({{1, 0, 3}, {1, 1, 0}, {0, 4, 0}});
   EXPECT_EQ(square_root_distributions(counts, 3, {.min_count = 3}).position, (std::vector<std::int32_t>{0, 2}));
   EXPECT_EQ(square_root_distributions(counts, 3, {.min_count = 0}).row_count(), 3);
+  EXPECT_EQ(square_root_distributions(counts, 3, {.unreached = Unreached::zero, .min_count = 3}).total, (std::vector<Count>{4, 0, 4}));
   try {
     square_root_distributions(counts, 3, {.min_count = 5});
     ADD_FAILURE() << "nothing was thrown";
@@ -42,6 +44,7 @@ TEST(Distributions, UniformRowsShareStorageAndCarryTheUnseenTokensInOneColumn) {
   const PositionCounts counts = synthetic::counts_of({{1, 0, 0, 3, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 2, 0}, {0, 0, 0, 0, 0}});
   const SquareRootDistributions s = square_root_distributions(counts, 4, {.unreached = Unreached::uniform});
   EXPECT_EQ(s.row_count(), 4);
+  EXPECT_EQ(s.total, (std::vector<Count>{4, 0, 2, 0}));
   EXPECT_EQ(s.column_count, 3);
   EXPECT_EQ(s.row_begin[1], s.row_begin[3]);
   EXPECT_EQ(s.row_end[1] - s.row_begin[1], 3);

@@ -161,6 +161,40 @@ TEST(Smacof, WeightsFavourTheirPairs) {
   EXPECT_LT(raw_stress(rows_of_solution(with.values, 50, 2), h, w), 0.9L * raw_stress(rows_of_solution(without.values, 50, 2), h, w));
 }
 
+TEST(SmacofWeights, AreTheRootsOfTheTotalsWithOneTokenAsTheLeast) {
+  const std::vector<double> w = token_weights(std::vector<Count>{400, 100, 1, 0});
+  ASSERT_EQ(w.size(), 4U);
+  const std::vector<double> expected{20 / 8.0, 10 / 8.0, 1 / 8.0, 1 / 8.0};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(w[i], expected[i], 1e-15);
+  EXPECT_EQ(token_weights(std::vector<Count>{0, 0}), (std::vector<double>{1, 1}));
+  EXPECT_EQ(smacof_weights_named("tokens"), SmacofWeights::tokens);
+  EXPECT_EQ(smacof_weights_named(name_of(SmacofWeights::none)), SmacofWeights::none);
+  EXPECT_THROW(smacof_weights_named("count"), Error);
+}
+
+/// A layout in fewer dimensions than the corpus has must give way somewhere: with the weights of text-like, falling totals where the tokens
+/// are few.
+TEST(SmacofWeights, OfUnequalTotalsMoveTheMisfitToThinPositions) {
+  std::vector<std::vector<Count>> table = synthetic::drifting_table(50, 40, 0.5, 3);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    for (Count& count : table[i]) count *= std::llround(3000 * std::pow(1e-3, static_cast<double>(i) / 49));
+  }
+  const SquareRootDistributions s = square_root_distributions(synthetic::counts_of(table), 50, {});
+  const Matrix h = dense_h(s);
+  const Coordinates start = mds_of(s);
+  const std::vector<double> w = token_weights(s.total);
+  for (const std::int32_t d : {1, 2, 4}) {
+    const SmacofSolution without = smacof(world(), s, start, std::span(&d, 1), {}).front();
+    const SmacofSolution with = smacof(world(), s, start, std::span(&d, 1), {.row_weights = w}).front();
+    const Matrix equal = rows_of_solution(without.values, 50, d);
+    const Matrix weighted = rows_of_solution(with.values, 50, d);
+    EXPECT_NEAR(with.stress, static_cast<double>(raw_stress(weighted, h, w)), 1e-12);
+    EXPECT_LT(with.stress, with.start_stress);
+    EXPECT_LT(raw_stress(weighted, h, w), 0.9L * raw_stress(equal, h, w)) << d;
+    EXPECT_GT(raw_stress(weighted, h), 1.1L * raw_stress(equal, h)) << d;
+  }
+}
+
 TEST(Smacof, Stops) {
   const SquareRootDistributions s = drifting(40);
   const Coordinates start = mds_of(s);

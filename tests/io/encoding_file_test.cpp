@@ -19,6 +19,9 @@ std::string bytes_of_integer(std::uint64_t value, int size, bool big_endian) {
   return bytes;
 }
 
+/// Where an element of doubles begins.
+std::size_t byte_of_element(std::size_t element) { return element * sizeof(double); }
+
 /// A .npy file, as numpy.save writes it.
 std::string npy(const std::string& type, const std::string& shape, const std::string& data, int version = 1, const char* order = "False") {
   std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
@@ -77,7 +80,7 @@ TEST(Npy, EveryVersionWidthOrderAndEndianness) {
 TEST(Npy, HeaderIsReadAsPythonMayWriteIt) {
   const Scratch scratch;
   const std::string path = scratch.path("p.npy");
-  const std::string header = "{\"shape\":(3L,2L),\"fortran_order\":False,\"descr\":\"<f8\"}";
+  const std::string header = R"({"shape":(3L,2L),"fortran_order":False,"descr":"<f8"})";
   put_bytes(path,
             "\x93NUMPY" + std::string("\x01\x00", 2) + bytes_of_integer(header.size(), 2, false) + header + matrix_data(8, false, false));
   expect_matrix(path);
@@ -145,7 +148,10 @@ TEST(Npy, BrokenHeaders) {
         "{'descr': '<f8', 'fortran_order': False, 'shape': (3 2)}", "{'descr': '<f8', 'fortran_order': False, 'shape': 3}",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2", "{'descr': '<f8", "{'descr': '<f8' 'fortran_order': False}",
         "{'other': '<f8'}", "[1]"}) {
-    put_bytes(path, start + bytes_of_integer(header.size(), 2, false) + header);
+    std::string bytes = start;
+    bytes += bytes_of_integer(header.size(), 2, false);
+    bytes += header;
+    put_bytes(path, bytes);
     expect_refused(path, {"p.npy", "header has"});
   }
   put_bytes(path, start + bytes_of_integer(60000, 2, false) + "{}");
@@ -160,8 +166,8 @@ TEST(NonFinite, IsNamedByRowAndColumn) {
   for (const bool fortran : {false, true}) {
     for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
       std::string data = matrix_data(8, false, fortran);
-      data.replace(8 * 5, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(bad), 8, false));
-      data.replace(8 * (fortran ? 4 : 3), 8, bytes_of_integer(std::bit_cast<std::uint64_t>(bad), 8, false));
+      data.replace(byte_of_element(5), 8, bytes_of_integer(std::bit_cast<std::uint64_t>(bad), 8, false));
+      data.replace(byte_of_element(fortran ? 4 : 3), 8, bytes_of_integer(std::bit_cast<std::uint64_t>(bad), 8, false));
       put_bytes(path, npy("<f8", "(3, 2)", data, 1, fortran ? "True" : "False"));
       expect_refused(path, {"p.npy", "row 1, column 1"});
     }
@@ -248,7 +254,7 @@ TEST(Rows, OthersMayHoldAnything) {
   const std::string path = scratch.path("p.npy");
   std::string data = matrix_data(8, false, false);
   data.replace(0, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()), 8, false));
-  data.replace(8 * 5, 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()), 8, false));
+  data.replace(byte_of_element(5), 8, bytes_of_integer(std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()), 8, false));
   put_bytes(path, npy("<f8", "(3, 2)", data));
   EXPECT_EQ(read_encoding_file(world(), path, "", {1, 2}).values, (std::vector<double>{quarter_entry(1, 0), quarter_entry(1, 1)}));
   expect_error([&] { read_encoding_file(world(), path, "", {1, 3}); }, {"p.npy", "row 2, column 1", "inf"});

@@ -109,6 +109,8 @@ TEST(Config, OwnEncodings) {
   }
   EXPECT_EQ(config.stress.smacof_iterations, 1000);
   EXPECT_EQ(config.stress.smacof_tolerance, 1e-7);
+  EXPECT_EQ(config.stress.smacof_weights, SmacofWeights::none);
+  EXPECT_EQ(with("smacof-weights", "tokens").stress.smacof_weights, SmacofWeights::tokens);
 }
 
 TEST(Config, RopeScaling) {
@@ -182,6 +184,7 @@ TEST(Config, EveryBadValueNamesItsOption) {
       {"smacof-iterations", "0"},
       {"smacof-tolerance", "0"},
       {"smacof-tolerance", "small"},
+      {"smacof-weights", "counts"},
       {"encodings", "a=file:m.npy[3:3]"},
       {"encodings", "a=file:m.npy[4:2]"},
       {"encodings", "a=file:m.npy[-1:2]"},

@@ -30,6 +30,7 @@ struct SquareRootDistributions {
   Index length = 0;                    ///< n
   Index column_count = 0;              ///< V_eff
   std::vector<std::int32_t> position;  ///< [m] true indices of the rows, ascending
+  std::vector<Count> total;            ///< [m] N_i, tokens that the row was formed from; 0: unreached and filled. Empty: not known
   std::vector<Index> row_begin;        ///< [m] row i's entries are row_begin[i] .. row_end[i]
   std::vector<Index> row_end;          ///< [m]
   NodeArray<std::int32_t> column;      ///< ascending within a row

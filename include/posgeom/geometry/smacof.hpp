@@ -11,6 +11,23 @@
 
 namespace posgeom {
 
+/// What the pairs of positions weigh: all the same, or by their tokens (token_weights()).
+enum class SmacofWeights { none, tokens };
+std::string_view name_of(SmacofWeights weights);
+/// Throws Error (usage) that lists the names, where `name` is none of them.
+SmacofWeights smacof_weights_named(std::string_view name);
+
+/// [m] w_i proportional to sqrt(N_i), of mean 1; `total`: N_i. Where H_ij is well above the noise its sampling variance is, by the delta
+/// method,
+///   (1 + BC_ij) / 8 (1/N_i + 1/N_j),
+/// and w_ij should be the inverse: N_i N_j / (N_i + N_j), but for a factor in [1, 2]. That is homogeneous of degree one in the totals, and
+/// of the products of equal powers sqrt(N_i N_j) alone is: exact where N_i = N_j, elsewhere larger by the ratio of their arithmetic to
+/// their geometric mean. w_i = N_i would go with the square of the bias of H^2_ij, (K - 1)/4 (1/N_i + 1/N_j); but no weight takes a bias
+/// away (as many tokens at every position do), and little but the fullest positions would count. All pairs of a position share its error:
+/// weights keep it from bending the others, and do not place the position itself any better. A row without tokens of its own (N_i = 0,
+/// filled) weighs like one of a single token: it is no observation, but has coordinates.
+std::vector<double> token_weights(std::span<const Count> total);
+
 struct SmacofOptions {
   Index iterations = 1000;    ///< at most so many passes over the pairs for each d, refused steps among them; one more joins equal rows
   double tolerance = 1e-7;    ///< stop where ten steps together lower the stress by less than this share of it

@@ -9,6 +9,7 @@
 #include "posgeom/geometry/encodings.hpp"
 #include "posgeom/geometry/hellinger.hpp"
 #include "posgeom/geometry/noise.hpp"
+#include "posgeom/geometry/smacof.hpp"
 #include "posgeom/io/encoding_file.hpp"
 #include "posgeom/io/token_file_writer.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
@@ -69,6 +70,7 @@ struct StressOptions {
   EncodingOptions encoding;
   Index smacof_iterations = 0;  ///< as in SmacofOptions
   double smacof_tolerance = 0;
+  SmacofWeights smacof_weights = SmacofWeights::none;
   bool write_encodings = false;
 };
 
