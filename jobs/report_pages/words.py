@@ -43,7 +43,9 @@ def above_order(noise):
     if noise.signal_rank_order == 0:
         return text + ": the order of the tokens is indistinguishable from shuffled text"
     if noise.signal_rank_order > noise.signal_rank:
-        return text + f"; only the {noise.signal_rank} above sampling noise count{'s' if noise.signal_rank == 1 else ''}"
+        text += f"; only the {noise.signal_rank} above sampling noise count{'s' if noise.signal_rank == 1 else ''}"
+    if min(noise.signal_rank_order, noise.signal_rank) == 1 and noise.split_eigenvalues[0] < 2 * noise.shuffled_split_largest:
+        text += "; one alone, and by less than twice: where order plays no part, that happens about every other time"
     return text
 
 
