@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/kernels.hpp"
 #include "cli/options.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "posgeom/error.hpp"
-#include "posgeom/linalg/blas_kernels.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/mpi/session.hpp"
 #include "posgeom/version.hpp"

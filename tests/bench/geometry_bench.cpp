@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/kernels.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/geometry/mds.hpp"
 #include "posgeom/io/store.hpp"
-#include "posgeom/linalg/blas_kernels.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
@@ -134,8 +134,8 @@ void bench(const Communicator& comm, const std::vector<std::string>& arguments) 
 
 int main(int argc, char** argv) {
   try {
-    posgeom::restart_with_better_blas_kernels(argv);
-    posgeom::unblock_stop_signals();
+    posgeom::cli::restart_with_better_blas_kernels(argv);
+    posgeom::cli::unblock_stop_signals();
     if (argc == 2 && std::string_view(argv[1]) == "kernels") {
       // For the peers: the setting that this process was started anew with.
       for (const char* const variable : {"BLIS_ARCH_TYPE", "OPENBLAS_CORETYPE"}) {

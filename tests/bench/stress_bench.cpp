@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/kernels.hpp"
 #include "geometry/pair_kernels.hpp"
 #include "geometry/pair_tiles.hpp"
 #include "posgeom/geometry/stress.hpp"
-#include "posgeom/linalg/blas_kernels.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/mpi/session.hpp"
 
@@ -202,8 +202,8 @@ void bench(const Communicator& comm, Index n, bool all_dims, bool cpu_time) {
 }  // namespace posgeom
 
 int main(int argc, char** argv) {
-  posgeom::restart_with_better_blas_kernels(argv);
-  posgeom::unblock_stop_signals();
+  posgeom::cli::restart_with_better_blas_kernels(argv);
+  posgeom::cli::unblock_stop_signals();
   const posgeom::Session session(argc, argv);
   const posgeom::Communicator comm = posgeom::Communicator::world();
   const std::vector<std::string> arguments(argv + 1, argv + argc);

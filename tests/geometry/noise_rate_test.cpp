@@ -5,7 +5,6 @@
 namespace posgeom {
 namespace {
 
-
 /// The smallest number that a binomial variable exceeds with a probability of at most `exceeded`.
 int binomial_quantile(int trials, double rate, double exceeded) {
   double term = std::pow(1 - rate, trials);
