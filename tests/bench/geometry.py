@@ -43,6 +43,7 @@ def arguments():
     parser.add_argument("--parts", default=",".join(PARTS), type=lambda text: text.split(","))
     parser.add_argument("--vectors", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=5, help="and 3 from n = 8192 on")
+    parser.add_argument("--only", default="", help="only peers with one of these words in their names, and the one that ratios refer to: auto,numpy")
     parser.add_argument("--all-dims", action="store_true")
     parser.add_argument("--no-scipy", action="store_true", help="leave out the peers that need SciPy")
     parser.add_argument("--mpirun", default="mpirun")
@@ -97,6 +98,8 @@ class Bench:
     def take_turns(self, part, n, peers, reference):
         """Medians of all peers; one printed and one csv line each, with the ratio to the reference."""
         repeats = self.options.repeats if n < 8192 else min(3, self.options.repeats)
+        words = self.options.only.split(",")
+        peers = {name: measure for name, measure in peers.items() if name == reference or any(word in name for word in words)}
         samples = {name: [] for name in peers}
         for _ in range(repeats):
             for name, measure in peers.items():
