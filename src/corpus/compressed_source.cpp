@@ -55,7 +55,8 @@ class CompressedSource : public ByteSource {
     }
     return got;
   }
-  Index bytes_done() const override { return offset_; }
+  /// What the filter has consumed: the blocks that it is given are larger than many a file.
+  Index bytes_done() const override { return std::clamp<Index>(archive_filter_bytes(archive_.get(), -1), 0, offset_); }
 
  private:
   struct Free {

@@ -95,6 +95,20 @@ DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistri
   return gram;
 }
 
+Index gram_bytes(const RowsSize& s, const GridShape& shape, Index block) {
+  constexpr Index number = sizeof(double);
+  const Index rows = BlockCyclic{s.rows, block, shape.rows, 0}.local_extent();
+  const Index columns = BlockCyclic{s.rows, block, shape.columns, 0}.local_extent();
+  const Index stored = std::min(s.rows, rows + columns);
+  const double share = s.rows > 0 ? static_cast<double>(stored) / static_cast<double>(s.rows) : 0;
+  const auto entries = static_cast<Index>(static_cast<double>(s.nonzeros - s.dense_nonzeros) * share);
+  // CentredRows: an entry of T, and while they are put in order the same by columns; then the panel of one thread.
+  constexpr Index entry = sizeof(std::int32_t) + sizeof(double), by_column = 2 * sizeof(double);
+  const Index panel = s.frequent * GramProducts::anchors * number + s.columns * number;
+  constexpr Index per_column = 5 * sizeof(double);  // CentredColumns, and a copy on the way
+  return number * (rows * columns + stored * s.dense) + per_column * s.columns + entries * entry + std::max(entries * by_column, panel);
+}
+
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block) {
   DistributedMatrix h(grid, s.row_count(), s.row_count(), block);
   HellingerRows rows(s);

@@ -206,3 +206,23 @@ double reliability(const Communicator& comm, const Halves& halves) {
 }
 
 }  // namespace posgeom::noise
+
+namespace posgeom {
+
+Index noise_bytes(const NoiseSize& size, const GridShape& shape, Index block, Index eigen) {
+  const Index gram = gram_bytes(size.whole, shape, block);
+  // Every rank has the second half, both rarefied ones, their rows in one table (and half of it once more when it last grew), S of that,
+  // and S of each half.
+  const Index cell = sizeof(Token) + sizeof(Count);
+  const Index halves = 2 * size.half.bytes();
+  const Index forming = cell * size.half.nonzeros * (1 + 2 + 3) + 2 * halves;
+  const Index rows = BlockCyclic{size.half.rows, block, shape.rows, 0}.local_extent();
+  const Index columns = BlockCyclic{size.half.rows, block, shape.columns, 0}.local_extent();
+  // Their sum and difference have as many entries as the whole, nearly.
+  const Index products = halves + size.whole.bytes() + static_cast<Index>(sizeof(double)) * rows * columns + gram;
+  const Index of_split = size.split ? std::max({forming, products, halves + eigen}) : 0;
+  const Index of_shuffled = size.shuffle ? size.whole.bytes() + std::max(gram, eigen) : 0;
+  return std::max(of_split, of_shuffled);
+}
+
+}  // namespace posgeom

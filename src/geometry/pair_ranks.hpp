@@ -13,7 +13,7 @@ namespace posgeom {
 __extension__ using WideCount = __int128;
 
 struct RankOptions {
-  /// Values that one rank sorts at a time, up to 1/16 more; 48 bytes each.
+  /// Values that one rank sorts at a time, up to 1/16 more; 64 bytes each.
   Index window_pairs = Index{1} << 22;
 };
 

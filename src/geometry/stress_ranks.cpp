@@ -132,4 +132,11 @@ double StressRanks::of_lags(std::span<const double> exact) const {
   return rank_correlation({ranks_->centred(squares), ranks_->centred(products)}, h_variation_);
 }
 
+Index stress_bytes(Index rows, Index ranks) {
+  const Index pairs = rows * (rows - 1) / 2 / ranks;
+  // Of every pair H, or D^2, and its rank. Of those that are sorted at a time: sent, sorted, scratch, and their ranks both ways.
+  constexpr Index kept = sizeof(double) + sizeof(Count), sorted = 3 * 2 * sizeof(std::uint64_t) + 2 * sizeof(Count);
+  return kept * pairs + sorted * std::min(pairs, RankOptions{}.window_pairs) * 17 / 16;
+}
+
 }  // namespace posgeom

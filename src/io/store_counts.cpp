@@ -5,6 +5,7 @@
 
 #include "io/broadcast.hpp"
 #include "io/count_tables.hpp"
+#include "io/shared_writer.hpp"
 #include "posgeom/io/store.hpp"
 
 namespace posgeom {
@@ -70,6 +71,8 @@ void write_counts(const Communicator& comm, const std::string& path, const Count
       },
       [&](io::SharedWriter& writer) { tables.fill(writer); });
 }
+
+Index writing_bytes(Index elements) { return std::min(elements, io::SharedWriter::default_piece) * static_cast<Index>(sizeof(double)); }
 
 PositionCounts read_counts(const Communicator& comm, const std::string& path, Index length, CountsTable table) {
   PositionCounts c =

@@ -1,17 +1,45 @@
 #include "posgeom/pipeline/machine_rates.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include "pipeline/stage_times.hpp"
 #include "posgeom/geometry/stress.hpp"
+#include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/linalg/operations.hpp"
 
 namespace posgeom {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// CPU seconds of this thread: other work on the machine takes none of them.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// CPU seconds of `body`, the shortest of three: the first touches memory for the first time, as a stage does once only.
+template <class Body>
+double shortest_of_three(Body body) {
+  double shortest = 0;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const double start = cpu_seconds();
+    body();
+    const double seconds = cpu_seconds() - start;
+    shortest = repeat == 0 ? seconds : std::min(shortest, seconds);
+  }
+  return shortest;
+}
+
+/// Operations a second of DGEMM on this core.
+double measure_dgemm() {
+  constexpr Index n = 768;
+  std::vector<double> a(static_cast<std::size_t>(n * n), 0.5), c(a.size());
+  const int threads = blas_threads();
+  set_blas_threads(1);
+  const double seconds = shortest_of_three([&] { multiply_local({.m = n, .n = n, .k = n}, a.data(), a.data(), 0.0, c.data()); });
+  set_blas_threads(threads);
+  return 2.0 * n * n * n / seconds;
 }
 
 }  // namespace
@@ -23,8 +51,7 @@ MachineRates measure_rates() {
   constexpr Index width = 32;
   MachineRates rates;
   rates.measured = true;
-  const BlasReport blas = measure_blas();
-  rates.dgemm_flops = blas.dgemm_flops / blas.threads;
+  rates.dgemm_flops = measure_dgemm();
 
   PositionCounts counts;
   counts.length = rows;
@@ -44,15 +71,10 @@ MachineRates measure_rates() {
   const StressRequest request{{"random", random_encoding(RandomKind::normal, 1, s.position, width)}, {1, 2, 4, 8, 16, width}};
   const StressWork work{rows, std::ssize(s.column), 6, width, false};
   const double expected = summary_seconds(rows, work.nonzeros, 1, {}) + stress_seconds(work, 1, {});
-  // The first run touches memory for the first time, as a stage does once only.
-  double shortest = 0;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto start = std::chrono::steady_clock::now();
+  const double shortest = shortest_of_three([&] {
     const HellingerSummary summary = summarize_hellinger(self, s);
     (void)stress_sweep(self, s, summary, {request});
-    const double seconds = seconds_since(start);
-    shortest = repeat == 0 ? seconds : std::min(shortest, seconds);
-  }
+  });
   rates.slowness = shortest / expected;
   return rates;
 }

@@ -1,6 +1,7 @@
 #include "posgeom/pipeline/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -63,8 +64,37 @@ std::string count_line(const Config& config, const Plan& plan) {
                                       : std::string("does not fit; no rank count does: give more --memory"));
 }
 
+/// Where the figures are more than a corpus may take.
+std::vector<std::string> bound_lines(const Config& config, const CorpusEstimate& corpus) {
+  std::vector<std::string> lines;
+  if (corpus.token_count == 0) {
+    lines.emplace_back(
+        "upper bounds: how many tokens there are is not known, and counts are taken as dense: every token at every position (a --corpus "
+        "tells)");
+  } else if (corpus.compressed && corpus.token_certainty != Certainty::exact) {
+    lines.push_back(fmt::format(
+        "compressed text: the token count is estimated from the share of the compressed bytes that the first {} tokens took: too low where "
+        "later text repeats earlier text",
+        corpus.sampled_tokens));
+  }
+  if (config.sequences != Sequences::document || corpus.whole_sample || corpus.position_total.empty()) return lines;
+  std::vector<std::string> unreached;
+  for (const Index length : config.lengths) {
+    if (corpus.longest_document < length) unreached.push_back(fmt::format("{}", length));
+  }
+  if (!unreached.empty()) {
+    lines.push_back(
+        fmt::format("upper bounds for n={}: the longest document of the sample has {} tokens, and positions that no document "
+                    "reaches {}",
+                    fmt::join(unreached, ","), corpus.longest_document,
+                    config.positions.unreached == Unreached::drop ? "are dropped" : "share one row"));
+  }
+  return lines;
+}
+
 std::string length_line(const LengthPlan& need) {
   std::string line = fmt::format("n={:<8}", need.length);
+  if (need.rows < need.length) line += fmt::format(" {} positions reached:", need.rows);
   for (const StageNeed& stage : need.stages)
     line += fmt::format(" {} {:.0f} MiB {},", stage.stage, mebibytes(stage.bytes), duration(stage.seconds));
   line += fmt::format(" {}: {}", name_of(need.solver), need.fits ? "fits" : "does not fit");
@@ -99,6 +129,11 @@ std::vector<std::string> slurm_lines(const Config& config, const CorpusEstimate&
                      : plan_length(config, corpus, planned.length, static_cast<int>(planned.smallest_ranks), plan.memory_bytes, plan.rates);
     const Index ranks = planned.fits ? plan.ranks : planned.smallest_ranks;
     for (const StageNeed& stage : need.stages) {
+      if (stage.stage == "bootstrap") {  // a part of `run`, no job of its own
+        whole.bytes = std::max(whole.bytes, stage.bytes);
+        whole.seconds += stage.seconds;
+        continue;
+      }
       lines.push_back(slurm_line(fmt::format("{} {}", stage.stage, need.length), ranks, threads, stage, config.plan_ranks_per_node));
       whole.bytes = std::max(whole.bytes, stage.bytes);
       whole.seconds += stage.seconds;
@@ -135,7 +170,8 @@ void plan(const Communicator& comm, const Config& config, StageReport& report) {
                        certainty == Certainty::exact ? "" : " (from a sample)");
   };
   report.line(fmt::format("vocabulary {}, tokens {}", known(corpus.vocab_size, corpus.vocab_certainty, "unknown (give --vocab-size)"),
-                          known(corpus.token_count, corpus.token_certainty, "unknown: counts are taken as dense, an upper bound")));
+                          known(corpus.token_count, corpus.token_certainty, "unknown")));
+  for (const std::string& line : bound_lines(config, corpus)) report.line(line);
   if (corpus.vocab_size > 0) report.line(count_line(config, plan));
   for (const LengthPlan& need : plan.lengths) {
     report.line(length_line(need));

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "pipeline/length_size.hpp"
+#include "pipeline/plan_parts.hpp"
 #include "pipeline/stage_times.hpp"
 #include "posgeom/geometry/mds.hpp"
+#include "posgeom/io/store.hpp"
 #include "posgeom/linalg/block_cyclic.hpp"
 #include "posgeom/linalg/process_grid.hpp"
 #include "posgeom/mpi/collective.hpp"
@@ -13,60 +17,8 @@
 namespace posgeom {
 namespace {
 
-constexpr Index double_bytes = 8;
-/// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
-constexpr Index process_bytes = Index{48} << 20;
-
-/// Nonzero (position, token) counts: no more than the table's cells, the tokens, or the types that so many draws from the sample's
-/// distribution show; equal shares of the tokens for all positions show most.
-Index nonzeros(const CorpusEstimate& corpus, Index length) {
-  const Index cells = length * std::max<Index>(corpus.vocab_size, 1);
-  if (corpus.token_count == 0 || corpus.token_certainty == Certainty::at_least) return cells;
-  Index most = std::min(cells, corpus.token_count);
-  if (!corpus.unigram.empty()) {
-    const double types =
-        expected_types(corpus.unigram, corpus.vocab_size, static_cast<double>(corpus.token_count) / static_cast<double>(length));
-    most = std::min(most, static_cast<Index>(types * static_cast<double>(length)) + 1);
-  }
-  return most;
-}
-
-/// A rank's share of what its node holds once for all of its ranks.
-Index shared(Index bytes, const Config& config, Index ranks) {
-  return bytes / std::min<Index>(ranks, std::max(config.plan_ranks_per_node, 1));
-}
-
-/// The rows of a counts file, of S, and a copy of the former on its way into the node's memory: while a stage reads what it starts from.
-Index reading_bytes(Index stored, const Config& config, Index ranks) {
-  return shared(stored * static_cast<Index>(2 * (sizeof(Token) + sizeof(Count)) + sizeof(std::int32_t) + sizeof(double)), config, ranks);
-}
-Index distributions_bytes(Index stored, const Config& config, Index ranks) {
-  return shared(stored * static_cast<Index>(sizeof(std::int32_t) + sizeof(double)), config, ranks);
-}
-
-/// What one length is, as far as is known.
-struct LengthSize {
-  Index rows = 0;
-  Index types = 0;     ///< V_eff at most; 0: not known
-  Index nonzeros = 0;  ///< of S
-  Index rank = 0;      ///< at most
-};
-
-LengthSize size_of(const CorpusEstimate& corpus, Index length) {
-  const bool known = corpus.vocab_size > 0 && corpus.vocab_certainty != Certainty::at_least;
-  return {length, known ? corpus.vocab_size : 0, nonzeros(corpus, length), known ? std::min(length, corpus.vocab_size) : length};
-}
-
-Index widest_dimension(const Config& config, const LengthSize& size) {
-  switch (config.stress.choice) {
-    case StressOptions::Dimensions::listed:
-      return config.stress.dims.back();
-    case StressOptions::Dimensions::all:
-      return size.rows;
-    default:
-      return size.rank;
-  }
-}
+/// Eigenvectors that come with the first solution of the noise analysis.
+constexpr Index noise_vectors = 64;
 
 /// Eigenvectors that embed computes.
 Index vectors_of(const Config& config, const LengthSize& size) {
@@ -108,56 +60,64 @@ Solver planned_solver(const Config& config, const LengthSize& size, Index vector
       .solver;
 }
 
+/// eigh() with the Gram matrix before it, or the solver that stands for both.
+Index solving_bytes(const Config& config, const LengthSize& size, const GridShape& shape, const EighOptions& options) {
+  const int ranks = shape.rows * shape.columns;
+  if (options.solver == Solver::dual) {
+    const Index v = size.types > 0 ? size.types : size.rows;
+    return (4 * v * v + 2 * size.rows * v) * double_bytes;
+  }
+  if (options.solver == Solver::krylov) return krylov_bytes(size.whole, options.vectors, ranks, std::max(config.geometry.threads, 1));
+  const Index block = config.geometry.block_size;
+  const Index dense = std::max(gram_bytes(size.whole, shape, block), dense_bytes(options, size.rows, shape, block));
+  // auto may find that krylov is faster, once it knows S.
+  const bool either = config.geometry.solver == Solver::automatic && config.geometry.leading_only && options.vectors <= size.rows / 4;
+  return either ? std::max(dense, krylov_bytes(size.whole, options.vectors, ranks, std::max(config.geometry.threads, 1))) : dense;
+}
+
+/// The noise analysis, beside the corpus's S and encoding.
+Index noise_need(const Config& config, const LengthSize& size, const GridShape& shape, const MachineRates& rates, double& seconds) {
+  const NoiseOptions& noise = config.noise;
+  if (!noise.split && !noise.shuffle) return 0;
+  const Index ranks = Index{shape.rows} * shape.columns, block = config.geometry.block_size;
+  const EighOptions options{fastest_solver(size.rows, noise_vectors, block, shape.rows, shape.columns,
+                                           {.dgemm_flops = rates.dgemm_flops, .threads = rates.threads})
+                                .solver,
+                            std::min(size.rows, noise_vectors)};
+  seconds = noise_seconds({.rows = size.rows,
+                           .nonzeros = size.whole.nonzeros,
+                           .half_nonzeros = size.half.nonzeros,
+                           .types = size.whole.columns,
+                           .tokens = size.tokens,
+                           .replicates = config.noise_analysis.replicates,
+                           .split = noise.split,
+                           .shuffle = noise.shuffle},
+                          options, ranks, rates);
+  // Few token types: the halves' problem is solved by types, by the root.
+  const Index z = 2 * size.types;
+  const bool by_types = size.types > 0 && 2 * z <= size.rows && z <= 2048;
+  const Index eigen = by_types ? (2 * size.rows * z + 6 * z * z) * double_bytes : dense_bytes(options, size.rows, shape, block);
+  const Index tables = (size.whole.nonzeros + (noise.split ? size.half.nonzeros : 0)) * (noise.shuffle ? 2 : 1);
+  return shared_bytes(tables * static_cast<Index>(sizeof(Token) + sizeof(Count)), config, ranks) +
+         noise_bytes({size.whole, size.half, noise.split, noise.shuffle}, shape, block, eigen);
+}
+
 StageNeed embed_need(const Config& config, const LengthSize& size, const GridShape& shape, Solver solver, const MachineRates& rates) {
   StageNeed need{"embed"};
   const Index n = size.rows;
-  const Index ranks = Index{shape.rows} * shape.columns;
+  const Index ranks = Index{shape.rows} * shape.columns, block = config.geometry.block_size;
   const EighOptions options{solver, vectors_of(config, size)};
-  Index solving = 0;
-  if (solver == Solver::dual) {
-    const Index v = size.types > 0 ? size.types : n;
-    solving = (4 * v * v + 2 * n * v) * double_bytes;
-  } else {
-    solving = dense_bytes(options, n, shape, config.geometry.block_size);
-    need.limit = limit_of(options, n, shape, config.geometry.block_size);
-  }
+  if (solver != Solver::dual && solver != Solver::krylov) need.limit = limit_of(options, n, shape, block);
+  Index most = solving_bytes(config, size, shape, options);
+  const Index encoding = n * options.vectors * double_bytes;
+  const Index part = BlockCyclic{n, block, shape.rows, 0}.local_extent() * BlockCyclic{n, block, shape.columns, 0}.local_extent();
+  if (config.geometry.write_hellinger) most = std::max(most, encoding + part * double_bytes + writing_bytes(part));
+  double noise = 0;
+  most = std::max(most, noise_need(config, size, shape, rates, noise) + encoding);
   need.bytes =
-      process_bytes + std::max(reading_bytes(size.nonzeros, config, ranks), distributions_bytes(size.nonzeros, config, ranks) + solving);
-  need.seconds = spectrum_seconds({n, size.types, size.nonzeros, options.vectors}, solver, ranks, rates) +
-                 summary_seconds(n, size.nonzeros, ranks, rates);
-  return need;
-}
-
-StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks, const StageNeed& embed, const MachineRates& rates) {
-  const Index n = size.rows;
-  const Index widest = widest_dimension(config, size);
-  std::vector<std::int32_t> dims = resolve_dimensions(config.stress, std::max<Index>(size.rank, 1), n);
-  StressWork work{.rows = n, .nonzeros = size.nonzeros};
-  Index columns = 0;  // of the encodings that are held as coordinates
-  for (const EncodingSpec& spec : config.stress.encodings) {
-    const bool is_mds = spec.name == "mds" && spec.made();
-    if (!is_mds && spec.name != "random" && spec.made()) {
-      work.lag_kernels = true;
-      continue;
-    }
-    const Index width = is_mds ? std::min(widest, size.rank) : widest;
-    columns += is_mds ? 2 * width : width;
-    work.columns += width;
-    const auto beyond = std::count_if(dims.begin(), dims.end(), [&](Index d) { return d > width; });  // they share a cell
-    work.cells += std::ssize(dims) - beyond + (beyond > 0 && std::count(dims.begin(), dims.end(), width) == 0 ? 1 : 0);
-  }
-  StageNeed need{"stress"};
-  const Index own_pairs = n * (n - 1) / 2 / ranks;
-  const Index ranking = 16 * own_pairs + std::min(own_pairs * 17 / 16, Index{1} << 22) * 48;
-  need.bytes = process_bytes + std::max(reading_bytes(size.nonzeros, config, ranks),
-                                        distributions_bytes(size.nonzeros, config, ranks) + n * columns * double_bytes + ranking);
-  need.seconds = stress_seconds(work, ranks, rates);
-  if (config.noise.shuffle) {
-    // Against the shuffled corpus: its own mds, and the sums over pairs once more, without sorting.
-    work.cells = work.columns = 0;
-    need.seconds += embed.seconds + stress_seconds(work, ranks, rates);
-    need.bytes = std::max(need.bytes, embed.bytes) + distributions_bytes(size.nonzeros, config, ranks);
-  }
+      process_bytes + std::max(reading_bytes(size.whole.nonzeros, config, ranks), shared_bytes(size.whole.bytes(), config, ranks) + most);
+  need.seconds = spectrum_seconds({n, size.types, size.whole.nonzeros, options.vectors}, solver, ranks, rates) +
+                 summary_seconds(n, size.whole.nonzeros, ranks, rates) + noise;
   return need;
 }
 
@@ -176,10 +136,20 @@ StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ran
   CountOptions options = count_options_of(config);
   options.memory_bytes = memory_bytes;
   const Index tokens = corpus.token_certainty == Certainty::at_least ? 0 : corpus.token_count;
-  StageNeed need{"count", process_bytes + count_memory(options, corpus.vocab_size, tokens, corpus.unigram, ranks)};
-  Index stored = 0;
-  for (const Index length : config.lengths) stored += nonzeros(corpus, length);
-  need.seconds = count_seconds(config, corpus.token_count, stored, ranks, rates);
+  StageNeed need{"count", process_bytes};
+  Index stored = 0, largest = 0;
+  for (const Index length : config.lengths) {
+    const Index nonzeros = size_of(config, corpus, length).whole.nonzeros;
+    stored += nonzeros;
+    largest = std::max(largest, nonzeros);
+  }
+  need.bytes += count_memory(options, corpus.vocab_size, tokens, corpus.unigram, ranks) + writing_bytes(largest / ranks);
+  // What a decompressor looks back on: at most 64 MiB (xz -9), of some 4 bytes a token.
+  constexpr Index widest_window = Index{1} << 26;
+  if (corpus.compressed) need.bytes += std::min(widest_window, 4 * corpus.token_count);
+  // A compressed stream of packed sequences is read by one rank.
+  const bool alone = corpus.compressed && config.sequences == Sequences::packed;
+  need.seconds = count_seconds(config, corpus.token_count, stored, alone ? 1 : ranks, rates);
   return need;
 }
 
@@ -187,24 +157,40 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
                        const MachineRates& rates) {
   LengthPlan plan;
   plan.length = length;
-  const LengthSize size = size_of(corpus, length);
+  const LengthSize size = size_of(config, corpus, length);
+  plan.rows = size.rows;
   const auto solver_of = [&](int rank_count) {
     return planned_solver(config, size, vectors_of(config, size), nearest_square_shape(rank_count), rates);
   };
-  const auto needs = [&](int rank_count) {
-    const StageNeed embed = embed_need(config, size, nearest_square_shape(rank_count), solver_of(rank_count), rates);
-    return std::vector<StageNeed>{embed, stress_need(config, size, rank_count, embed, rates)};
-  };
+  Config quiet = config;
+  quiet.noise = {};
   const auto fit = [&](const std::vector<StageNeed>& stages) {
     return std::all_of(stages.begin(), stages.end(),
                        [&](const StageNeed& need) { return need.limit.empty() && need.bytes <= memory_bytes; });
   };
+  const auto needs = [&](int rank_count) {
+    const GridShape shape = nearest_square_shape(rank_count);
+    const Solver solver = solver_of(rank_count);
+    const StageNeed geometry = embed_need(quiet, size, shape, solver, rates);
+    std::vector<StageNeed> stages{embed_need(config, size, shape, solver, rates)};
+    stages.push_back(stress_need(config, size, rank_count, memory_bytes, {geometry, stages.front()}, rates));
+    return std::pair(geometry, stages);
+  };
+  const auto with_bootstrap = [&](const std::pair<StageNeed, std::vector<StageNeed>>& found, int rank_count) {
+    std::vector<StageNeed> stages = found.second;
+    if (config.bootstrap.replicates > 0)
+      stages.push_back(bootstrap_need(config, corpus, length, size, rank_count, memory_bytes, {found.first, stages.back()}, rates));
+    return stages;
+  };
   plan.solver = solver_of(ranks);
-  plan.stages = needs(ranks);
+  plan.stages = with_bootstrap(needs(ranks), ranks);
   plan.fits = fit(plan.stages);
   // Primes make 1 x P grids that hold less than their neighbours: look at every count at first, then at even ones of a fine enough step.
   for (Index candidate = 1; candidate <= most_ranks && plan.smallest_ranks == 0; candidate += std::max<Index>(1, candidate / 64)) {
-    if (fit(needs(static_cast<int>(candidate)))) plan.smallest_ranks = candidate;
+    const int rank_count = static_cast<int>(candidate);
+    const auto found = needs(rank_count);
+    // The bootstrap's counts are the most arithmetic: last.
+    if (fit(found.second) && fit(with_bootstrap(found, rank_count))) plan.smallest_ranks = candidate;
   }
   return plan;
 }

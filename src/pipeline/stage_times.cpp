@@ -17,6 +17,17 @@ constexpr double pair_sorted = 80;    ///< Spearman, one pair at one d
 constexpr double violation = 33;      ///< an anchor's entry at one d
 constexpr double lag_pair = 1.5;      ///< a pair of the per-lag sums
 
+/// A nonzero of a replicate of the global null: drawn, and met in the steps of Lanczos; and a token drawn.
+constexpr double null_nonzero = 25, null_step = 0.7, null_token = 2;
+/// Each type costs its turn, whether it was drawn or not.
+constexpr double null_type = 60, null_type_step = 1.5;
+constexpr double null_steps = 70;
+constexpr double half_nonzero = 150;  ///< a nonzero of the halves: read, drawn, put together
+
+/// One ordered pair of a pass of smacof, at d = 0 and a column more.
+constexpr double smacof_pair = 2, smacof_column = 0.125;
+constexpr Index usual_passes = 700;
+
 constexpr double gram_product = 0.07;  ///< a nonzero of S against a row
 constexpr double dual_cube = 30;       ///< DGEMM operations for each of V^3
 
@@ -26,8 +37,9 @@ struct CountRate {
   double nanoseconds;
 };
 constexpr std::array<CountRate, 3> token_rates{{{64, 1.6}, {1024, 2.2}, {16384, 6.4}}};
-constexpr double start_seconds = 0.3;      ///< of any stage: reading, checking, writing little
 constexpr double stored_nanoseconds = 40;  ///< a nonzero count: gathered, written, read back and checked
+/// Of one replicate of the bootstrap: a token counted once more; a nonzero put together, and S formed of it, on every rank.
+constexpr double resampled_token = 2, resampled_nonzero = 160;
 constexpr double split_factor = 1.3;
 constexpr double shuffle_factor = 4;
 
@@ -55,12 +67,18 @@ double text_rate(TokenizerKind tokenizer) {
   }
 }
 
+bool builds_vocabulary(const CorpusOptions& corpus) {
+  const bool can = corpus.tokenizer == TokenizerKind::whitespace || corpus.tokenizer == TokenizerKind::chars;
+  return can && corpus.vocab.empty() && !holds_tokens(corpus.format);
+}
+
 }  // namespace
 
 double count_seconds(const Config& config, Index tokens, Index stored, Index ranks, const MachineRates& rates) {
   const bool text = !holds_tokens(config.corpus.format);
   const bool windows = config.sequences != Sequences::document;
   double nanoseconds = text ? text_rate(config.corpus.tokenizer) : 0;
+  if (builds_vocabulary(config.corpus)) nanoseconds *= 2;  // in a pass of its own
   for (const Index length : config.lengths) {
     if (!windows && length != config.lengths.back() && !config.noise.shuffle) continue;  // one table serves all
     double one = token_rate(static_cast<double>(length));
@@ -71,18 +89,27 @@ double count_seconds(const Config& config, Index tokens, Index stored, Index ran
   const double tables = (config.noise.split ? 2.0 : 1.0) * (config.noise.shuffle ? 2.0 : 1.0);
   const double seconds = (static_cast<double>(tokens) * nanoseconds + static_cast<double>(stored) * tables * stored_nanoseconds) *
                          nanosecond * rates.slowness / static_cast<double>(ranks);
-  return start_seconds + seconds;
+  return stage_start_seconds + seconds;
+}
+
+double resampled_seconds(const Config& config, Index tokens, Index stored, Index replicates, Index passes, Index ranks,
+                         const MachineRates& rates) {
+  const auto count = static_cast<double>(replicates);
+  const double reading = count_seconds(config, tokens, 0, ranks, rates) - stage_start_seconds;
+  const double each =
+      static_cast<double>(tokens) * resampled_token / static_cast<double>(ranks) + static_cast<double>(stored) * resampled_nonzero;
+  return static_cast<double>(passes) * reading + count * each * nanosecond * rates.slowness;
 }
 
 double spectrum_seconds(const SpectrumWork& work, Solver solver, Index ranks, const MachineRates& rates) {
   const auto m = static_cast<double>(work.rows);
   if (solver == Solver::dual) {  // on the root alone
     const auto v = static_cast<double>(work.types > 0 ? work.types : work.rows);
-    return start_seconds + (m * v * v + dual_cube * v * v * v) / rates.dgemm_flops;
+    return stage_start_seconds + (m * v * v + dual_cube * v * v * v) / rates.dgemm_flops;
   }
   const double gram = m * static_cast<double>(work.nonzeros) * gram_product * nanosecond * rates.slowness / static_cast<double>(ranks);
   const SolverRates solver_rates{.dgemm_flops = rates.dgemm_flops, .threads = rates.threads};
-  return start_seconds + gram + predicted_seconds({solver, work.vectors}, work.rows, static_cast<int>(ranks), solver_rates);
+  return stage_start_seconds + gram + predicted_seconds({solver, work.vectors}, work.rows, static_cast<int>(ranks), solver_rates);
 }
 
 double stress_seconds(const StressWork& work, Index ranks, const MachineRates& rates) {
@@ -93,9 +120,36 @@ double stress_seconds(const StressWork& work, Index ranks, const MachineRates& r
   double total = rows * static_cast<double>(work.nonzeros) / 2 * row_product;
   total += pairs * (cells * pair_sums + columns * pair_column);
   total += rows * rows * (cells * violation + columns * pair_column);
-  total += pairs * ((cells + 1) * pair_sorted + columns * pair_column);
+  if (work.spearman) total += pairs * ((cells + 1) * pair_sorted + columns * pair_column);
   if (work.lag_kernels) total += 2 * pairs * lag_pair;
   return total * nanosecond * rates.slowness / static_cast<double>(ranks);
+}
+
+double smacof_seconds(Index rows, const std::vector<Index>& dimensions, Index iterations, Index ranks, const MachineRates& rates) {
+  const auto pairs = static_cast<double>(rows) * static_cast<double>(rows);
+  double total = 0;
+  for (const Index d : dimensions) total += pairs * (smacof_pair + smacof_column * static_cast<double>(d));
+  return total * static_cast<double>(std::min(iterations, usual_passes)) * nanosecond * rates.slowness / static_cast<double>(ranks);
+}
+
+double noise_seconds(const NoiseWork& work, const EighOptions& eigen, Index ranks, const MachineRates& rates) {
+  const auto m = static_cast<double>(work.rows), p = static_cast<double>(ranks);
+  const auto nonzeros = static_cast<double>(work.nonzeros), half = static_cast<double>(work.half_nonzeros);
+  const double unit = nanosecond * rates.slowness;
+  const double gram = m * nonzeros * gram_product * unit / p;
+  const double solving =
+      predicted_seconds(eigen, work.rows, static_cast<int>(ranks), {.dgemm_flops = rates.dgemm_flops, .threads = rates.threads});
+  double seconds = 0;
+  if (work.split) {
+    const double steps = std::min(null_steps, m);
+    const double replicate = 2 * half * (null_nonzero + null_step * steps) + work.tokens * null_token +
+                             2 * static_cast<double>(work.types) * (null_type + null_type_step * steps);
+    const double rounds = std::ceil(static_cast<double>(work.replicates) / p);  // a replicate is one rank's
+    seconds += rounds * replicate * unit + 2 * gram + solving + 4 * half * half_nonzero * unit + m * half * row_product * unit / p;
+  }
+  if (work.shuffle) seconds += gram + solving + summary_seconds(work.rows, work.nonzeros, ranks, rates);
+  if (work.split && work.shuffle) seconds += 2 * gram + solving + 4 * half * half_nonzero * unit;
+  return seconds;
 }
 
 double summary_seconds(Index rows, Index nonzeros, Index ranks, const MachineRates& rates) {

@@ -1,7 +1,10 @@
 """The bundled corpora: the aligned 16S genes' reference values, and the King James Bible against NumPy."""
 import csv
+import gzip
 import lzma
 import os
+import random
+import re
 import subprocess
 import sys
 
@@ -58,11 +61,48 @@ class Paper(Case):
 
 
 class Plan(Case):
-    def test_a_sample_of_a_compressed_corpus_is_a_lower_bound(self):
+    def test_compressed_text_is_estimated_by_its_bytes_and_says_so(self):
         text = self.succeed("plan", "--corpus", DATA / "16s_aligned.txt.xz", "--tokenizer", "chars", "--lengths", "7682")
-        self.assertRegex(text, r"vocabulary at least \d+ \(from a sample\), tokens at least \d+ \(from a sample\)")
-        text = self.succeed("plan", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32")
+        self.assertRegex(text, r"vocabulary at least \d+ \(from a sample\), tokens \d+ \(from a sample\)")
+        self.assertRegex(text, r"compressed text: the token count is estimated .* the first \d+ tokens")
+        self.assertEqual(text.count("compressed text"), 1)
+        draw = random.Random(1)
+        documents = [" ".join(str(draw.randrange(1000000)) for _ in range(draw.randrange(100))) for _ in range(40000)]
+        tokens = sum(len(document.split()) for document in documents)
+        self.write("text.txt.gz", gzip.compress("\n".join(documents).encode(), 1))
+        text = self.succeed("plan", "--corpus", "text.txt.gz", "--lengths", "32")
+        self.assertIn("compressed text: ", text)
+        (estimate,) = re.findall(r"tokens (\d+) \(from a sample\)", text)
+        self.assertLess(abs(int(estimate) - tokens), 0.2 * tokens)
+
+    def test_a_sample_that_is_the_corpus_is_no_estimate(self):
+        text = self.succeed("plan", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32,128")
         self.assertIn("vocabulary 28856, tokens 789634", text)
+        self.assertNotIn("compressed text", text)
+        self.assertNotIn("upper bound", text)
+        self.assertRegex(text, r"n=128 +90 positions reached: ")
+
+    def test_upper_bounds_are_called_so(self):
+        self.assertIn("upper bounds: how many tokens there are is not known", self.succeed("plan", "--lengths", "64", "--vocab-size", "5000"))
+        self.write("short.txt", "one two three four\n" * 400000)
+        text = self.succeed("plan", "--corpus", "short.txt", "--lengths", "3,16")
+        self.assertIn("upper bounds for n=16: the longest document of the sample has 4 tokens, and positions that no document reaches are dropped", text)
+        text = self.succeed("plan", "--corpus", "short.txt", "--lengths", "16", "--unreached", "uniform")
+        self.assertIn("share one row", text)
+
+    def test_what_is_asked_for_is_planned(self):
+        def sizes(*more):
+            text = self.succeed("plan", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32", *more)
+            (line,) = re.findall(r"^n=32 .*", text, re.M)
+            return {stage: int(mib) for stage, mib in re.findall(r"(\w+) (\d+) MiB", line)}, text
+        plain, _ = sizes("--noise", "none")
+        noise, _ = sizes("--noise", "all")
+        self.assertGreater(noise["embed"], plain["embed"])
+        boot, text = sizes("--noise", "none", "--bootstrap", "39")
+        self.assertGreater(boot["bootstrap"], plain["embed"])
+        self.assertNotIn("slurm bootstrap", text)
+        (run,) = re.findall(r"^slurm run .*--mem-per-cpu=(\d+)M", text, re.M)
+        self.assertGreaterEqual(int(run), boot["bootstrap"])
 
 
 class KingJames(Case):

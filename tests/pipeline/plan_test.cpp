@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace posgeom {
 namespace {
 
@@ -63,10 +65,10 @@ TEST(Plan, RanksOfANodeShareWhatItHoldsOnce) {
     config.plan_ranks_per_node = ranks_per_node;
     return plan_length(config, {131072, Index{1} << 40}, 131072, ranks, plenty).stages[stage].bytes;
   };
-  // 131072 x 131072 nonzeros of 36 bytes while counts are read.
+  // 131072 x 131072 nonzeros of 32 bytes while counts are read.
   const Index stored = Index{131072} * 131072;
   for (const std::size_t stage : {0U, 1U}) {
-    EXPECT_GT(bytes(1, 1024, stage), 36 * stored);
+    EXPECT_GT(bytes(1, 1024, stage), 32 * stored);
     EXPECT_LT(bytes(64, 1024, stage), stored);
     EXPECT_EQ(bytes(64, 1, stage), bytes(1, 1, stage));  // nobody to share with
   }
@@ -99,6 +101,120 @@ TEST(Plan, CountingTableIsSharedByTheRanks) {
 TEST(Plan, CountingFewTokensTakesLittle) {
   EXPECT_LT(counting(16384, 131072, 1000000, 2), counting(16384, 131072, 0, 2) / 4);
   EXPECT_GT(counting(1024, 50000, 100000000, 1, plenty, true), counting(1024, 50000, 100000000, 1));
+}
+
+/// Documents of 2000 tokens of a Zipf vocabulary.
+CorpusEstimate some_corpus(Index positions) {
+  CorpusEstimate corpus;
+  corpus.vocab_size = 20000;
+  corpus.token_count = 20000000;
+  for (Index k = 1; k <= corpus.vocab_size; ++k) corpus.unigram.push_back(1000000 / k + 1);
+  corpus.position_total.assign(static_cast<std::size_t>(positions), 500);
+  corpus.sampled_tokens = 500 * positions;
+  corpus.longest_document = positions;
+  return corpus;
+}
+
+Config some_config() {
+  Config config;
+  config.lengths = {2048};
+  config.geometry.solver = Solver::lapack;
+  config.stress.choice = StressOptions::Dimensions::listed;
+  config.stress.dims = {1, 64};
+  config.stress.encodings = {{"mds", "", ""}};
+  return config;
+}
+
+LengthPlan plan_of(const Config& config, const CorpusEstimate& corpus) { return plan_length(config, corpus, 2048, 1, Index{1} << 33); }
+
+TEST(Plan, TheNoiseAnalysisTakesMore) {
+  const CorpusEstimate corpus = some_corpus(2048);
+  Config config = some_config();
+  const LengthPlan none = plan_of(config, corpus);
+  config.noise.split = true;
+  const LengthPlan split = plan_of(config, corpus);
+  config.noise.shuffle = true;
+  const LengthPlan both = plan_of(config, corpus);
+  EXPECT_GT(split.stages[0].bytes, none.stages[0].bytes);
+  EXPECT_GT(both.stages[0].bytes, split.stages[0].bytes);
+  EXPECT_GT(split.stages[0].seconds, 2 * none.stages[0].seconds);
+  EXPECT_GT(both.stages[0].seconds, split.stages[0].seconds);
+  // Against the shuffled corpus there is one more MDS, and no more noise analysis.
+  EXPECT_GT(both.stages[1].bytes, none.stages[1].bytes);
+  EXPECT_GT(both.stages[1].seconds, none.stages[1].seconds);
+  EXPECT_LT(both.stages[1].seconds, none.stages[1].seconds + 2 * none.stages[0].seconds);
+}
+
+TEST(Plan, SmacofAndStoredEncodingsTakeMore) {
+  const CorpusEstimate corpus = some_corpus(2048);
+  Config config = some_config();
+  config.stress.dims = {1, 256};
+  config.stress.smacof_iterations = 1000;
+  const StageNeed plain = plan_of(config, corpus).stages[1];
+  Config with = config;
+  with.stress.encodings = {{"mds", "", ""}, {"smacof", "", ""}};
+  const StageNeed smacof = plan_of(with, corpus).stages[1];
+  EXPECT_GT(smacof.bytes, plain.bytes + Index{2048} * 256 * 8);
+  EXPECT_GT(smacof.seconds, 4 * plain.seconds);
+  config.stress.write_encodings = true;
+  EXPECT_GE(plan_of(config, corpus).stages[1].bytes, plain.bytes + Index{2048} * 256 * 8);
+}
+
+TEST(Plan, TheBootstrapIsAStageOfItsOwn) {
+  const CorpusEstimate corpus = some_corpus(2048);
+  Config config = some_config();
+  EXPECT_EQ(plan_of(config, corpus).stages.size(), 2U);
+  config.bootstrap.replicates = 20;
+  const LengthPlan plan = plan_of(config, corpus);
+  ASSERT_EQ(plan.stages.size(), 3U);
+  EXPECT_EQ(plan.stages[2].stage, "bootstrap");
+  EXPECT_GT(plan.stages[2].bytes, plan.stages[0].bytes);
+  EXPECT_GT(plan.stages[2].seconds, 20 * 0.5 * plan.stages[0].seconds);
+}
+
+TEST(Plan, KrylovTakesLessThanTheMatrix) {
+  Config config = some_config();
+  config.geometry.solver = Solver::krylov;
+  config.geometry.leading_only = true;
+  CorpusEstimate corpus = some_corpus(16384);
+  const auto bytes = [&] { return plan_length(config, corpus, 16384, 1, plenty).stages[0].bytes; };
+  const Index krylov = bytes();
+  config.geometry.solver = Solver::lapack;
+  EXPECT_LT(krylov, bytes() / 2);
+}
+
+TEST(Plan, DocumentsShorterThanTheLengthTakeLess) {
+  Config config = some_config();
+  const StageNeed all = plan_of(config, some_corpus(2048)).stages[0];
+  CorpusEstimate shorter = some_corpus(512);
+  const LengthPlan most = plan_of(config, shorter);
+  EXPECT_LT(most.stages[0].bytes, all.bytes);
+  EXPECT_EQ(most.rows, 2048);  // the sample may have missed longer ones
+  shorter.whole_sample = true;
+  const LengthPlan known = plan_of(config, shorter);
+  EXPECT_EQ(known.rows, 512);
+  EXPECT_LT(known.stages[0].bytes, most.stages[0].bytes);
+  config.positions.unreached = Unreached::uniform;
+  EXPECT_EQ(plan_of(config, shorter).rows, 2048);
+}
+
+TEST(Plan, ALargeJobIsPlannedInASecond) {
+  Config config = some_config();
+  config.geometry.solver = Solver::automatic;
+  config.lengths = {131072};
+  config.noise = {};
+  config.noise.split = config.noise.shuffle = true;
+  config.bootstrap.replicates = 39;
+  config.stress.encodings = {{"mds", "", ""}, {"smacof", "", ""}};
+  CorpusEstimate corpus;
+  corpus.vocab_size = 131072;
+  corpus.token_count = Index{1} << 40;
+  for (Index k = 1; k <= corpus.vocab_size; ++k) corpus.unigram.push_back(4194304 / k + 1);
+  const std::clock_t start = std::clock();
+  const LengthPlan plan = plan_length(config, corpus, 131072, 1024, plenty);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2);
+  EXPECT_FALSE(crosses_a_limit(plan));
+  for (const StageNeed& need : plan.stages) EXPECT_GT(need.bytes, Index{131072} * 131072 * 8 / 1024) << need.stage;
 }
 
 }  // namespace

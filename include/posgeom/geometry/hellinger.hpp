@@ -7,6 +7,7 @@
 
 #include "posgeom/counts/position_counts.hpp"
 #include "posgeom/linalg/distributed_matrix.hpp"
+#include "posgeom/linalg/process_grid.hpp"
 
 namespace posgeom {
 
@@ -51,6 +52,21 @@ double gram_trace(const SquareRootDistributions& s);
 /// B = (J S)(J S)' (m x m, m = s.row_count()), from centred panels of `s`: a rank-k update a panel, no communication.
 /// Both triangles set. Positive semidefinite to rounding; its error is relative to B, not to S S'.
 DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
+
+/// What the memory for S, and for what is made of it, depends on.
+struct RowsSize {
+  Index rows = 0;            ///< m
+  Index columns = 0;         ///< V_eff
+  Index nonzeros = 0;        ///< of S
+  Index frequent = 0;        ///< columns that many rows hold
+  Index dense = 0;           ///< columns that more than a third of the rows hold
+  Index dense_nonzeros = 0;  ///< entries in those
+  /// Of S.
+  Index bytes() const { return nonzeros * static_cast<Index>(sizeof(std::int32_t) + sizeof(double)); }
+};
+
+/// Bytes that hellinger_gram() takes on the fullest rank of a grid, the matrix included and S excepted.
+Index gram_bytes(const RowsSize& s, const GridShape& shape, Index block);
 
 /// H, m x m and block-cyclic, for --write-hellinger: diagonal exactly 0.
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);

@@ -71,6 +71,9 @@ struct Mds {
 /// solver_reason says so. warnings: where some of the k components lie in a flat bulk of the known eigenvalues (flat_bulk_begin).
 Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
 
+/// Bytes that krylov takes on the fullest of `ranks` ranks of `threads` threads for so many pairs, S excepted.
+Index krylov_bytes(const RowsSize& s, Index pairs, int ranks, int threads);
+
 /// rank, entropy rank etc. of e descending eigenvalues; `floor` is the absolute value below which an eigenvalue is rounding.
 /// Positive ones, for the effective ranks, are those above max(e eps lambda_1, floor).
 Spectrum spectrum_of(std::vector<double> eigenvalues, double trace, double rank_tolerance, double floor);

@@ -72,6 +72,16 @@ struct NoiseAnalysis {
 /// Called on every rank after each round of replicates (one a rank). May throw to stop, only if it throws on every rank at the same call.
 using NoiseProgress = std::function<void(Index done, Index total)>;
 
+/// What the noise analysis is made of, for noise_bytes().
+struct NoiseSize {
+  RowsSize whole;  ///< of all counts; those of the shuffled corpus are alike
+  RowsSize half;   ///< of one half's
+  bool split = false;
+  bool shuffle = false;
+};
+/// Bytes that analyse_noise() takes on the fullest rank of a grid, the tables that it is given excepted. `eigen`: of eigh() there.
+Index noise_bytes(const NoiseSize& size, const GridShape& shape, Index block, Index eigen);
+
 /// **Collective.** The first `length` positions. Sampling noise (rarefied halves, B_cv, and the global null: rows of M tokens drawn from
 /// the pooled counts of the positions that take part, as if all had one distribution), and the shuffle null. Undefined cases:
 ///   no position holds M tokens in both halves (half a empty, say): signal_rank and signal_trace 0, null_largest, threshold NaN;

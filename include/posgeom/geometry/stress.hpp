@@ -81,9 +81,12 @@ struct StressSweepOptions {
 /// pair's squared distance is carried from one d to the next, so that a sweep over d costs one pass over the pairs and columns; another
 /// one gives the violations, whose tie needs the largest distance. Lag kernels cost O(m^2) once, then O(m log m) for each d.
 /// Memory on each rank: megabytes for the sums, and for Spearman 16 bytes for each pair of this rank's share of m (m - 1) / 2 and
-/// RankOptions::window_pairs x 48 bytes (src/geometry/pair_ranks.hpp).
+/// RankOptions::window_pairs x 64 bytes (src/geometry/pair_ranks.hpp).
 std::vector<StressColumns> stress_sweep(const Communicator& comm, const SquareRootDistributions& s, const HellingerSummary& summary,
                                         const std::vector<StressRequest>& requests, const StressProgress& progress = {},
                                         const StressSweepOptions& options = {});
+
+/// Bytes that stress_sweep() with Spearman's correlations takes on the fullest of `ranks` ranks, S and the encodings excepted.
+Index stress_bytes(Index rows, Index ranks);
 
 }  // namespace posgeom

@@ -158,6 +158,10 @@ struct TruthFile {
 /// Of the tables of counts each rank has the positions that it owns (owned_positions()), and writes these; the number of ranks leaves no
 /// trace in the file.
 void write_counts(const Communicator& comm, const std::string& path, const CountsFile& file, const Provenance& provenance);
+/// Bytes that writing takes on a rank beyond what is written, for the largest dataset's `elements` of 8 bytes there: they are read back in
+/// pieces, and compared.
+Index writing_bytes(Index elements);
+
 /// `hellinger`: H to be stored as /hellinger, or null.
 void write_geometry(const Communicator& comm, const std::string& path, const GeometryFile& file, const DistributedMatrix* hellinger,
                     const Provenance& provenance);

@@ -10,7 +10,8 @@ struct MachineRates {
   bool measured = false;
 };
 
-/// Measures this core in about two seconds: DGEMM, and a small spectrum's distances and stress, by the code that the stages run.
+/// Measures this core in about two seconds: DGEMM, and a small spectrum's distances and stress, by the code that the stages run; in CPU
+/// seconds, so that other work on the machine does not count.
 /// Not collective.
 MachineRates measure_rates();
 

@@ -24,7 +24,8 @@ struct StageNeed {
 struct LengthPlan {
   Index length = 0;
   Solver solver = Solver::pdsyevd;  ///< that would be used
-  std::vector<StageNeed> stages;    ///< embed, stress
+  Index rows = 0;                   ///< positions, at most
+  std::vector<StageNeed> stages;    ///< embed, stress; bootstrap where replicates are asked for
   bool fits = false;                ///< within the memory and every limit, with the planned ranks
   Index smallest_ranks = 0;         ///< the smallest rank count that fits; 0: none up to 2^20
 };
@@ -46,7 +47,13 @@ struct CorpusEstimate {
   Index token_count = 0;
   Certainty vocab_certainty = Certainty::exact;
   Certainty token_certainty = Certainty::exact;
-  std::vector<Count> unigram{};  ///< [V] how often each token stands in a sample; empty: not known
+  std::vector<Count> unigram{};  ///< how often each token stands in a sample; empty: not known
+  std::vector<Count>
+      position_total{};  ///< [at most the longest length] the sample's tokens at each position of documents; empty: not known
+  Count sampled_tokens = 0;
+  Index longest_document = 0;  ///< of the sample
+  bool whole_sample = false;   ///< it is the corpus
+  bool compressed = false;     ///< the token count comes from the share of the compressed bytes that the sample took
 };
 
 /// The options of the counting stage; memory_bytes is not set.

@@ -1,0 +1,110 @@
+#include "pipeline/length_size.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace posgeom {
+namespace {
+
+/// Positions with about equally many tokens.
+struct Level {
+  double tokens = 0;
+  Index rows = 0;
+};
+
+/// Levels of the corpus's positions below `length`. Without a sample of documents' lengths all get as many: that shows most types.
+std::vector<Level> levels_of(const Config& config, const CorpusEstimate& corpus, Index length) {
+  const auto all = static_cast<double>(corpus.token_count);
+  if (config.sequences != Sequences::document || corpus.position_total.empty()) return {{all / static_cast<double>(length), length}};
+  const double factor = all / static_cast<double>(std::max<Count>(corpus.sampled_tokens, 1));
+  // Steps of a quarter octave.
+  std::map<int, Level> levels;
+  for (Index i = 0; i < length; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double tokens = at < corpus.position_total.size() ? factor * static_cast<double>(corpus.position_total[at]) : 0;
+    Level& level = levels[tokens > 0 ? static_cast<int>(std::floor(4 * std::log2(tokens))) : -1000];
+    level.tokens += tokens;
+    ++level.rows;
+  }
+  std::vector<Level> found;
+  for (const auto& [step, level] : levels) found.push_back({level.tokens / static_cast<double>(level.rows), level.rows});
+  return found;
+}
+
+/// The positions that are kept, where that is known.
+Index rows_of(const Config& config, const CorpusEstimate& corpus, Index length) {
+  const bool known = corpus.token_certainty == Certainty::exact && corpus.whole_sample && !corpus.position_total.empty();
+  if (!known || config.sequences != Sequences::document || config.positions.unreached != Unreached::drop) return length;
+  const Count least = std::max<Count>(1, config.positions.min_count);
+  const auto reached = std::ranges::count_if(corpus.position_total.begin(),
+                                             corpus.position_total.begin() + std::min(length, std::ssize(corpus.position_total)),
+                                             [&](Count n) { return n >= least; });
+  return std::max<Index>(1, reached);
+}
+
+/// S of positions that hold draws from the sample's distribution.
+RowsSize drawn_rows(const CorpusEstimate& corpus, const std::vector<Level>& levels, Index rows, double share) {
+  RowsSize size;
+  size.rows = rows;
+  const auto total = static_cast<double>(std::accumulate(corpus.unigram.begin(), corpus.unigram.end(), Count{0}));
+  double nonzeros = 0, dense_nonzeros = 0;
+  for (const Count count : corpus.unigram) {
+    if (count == 0) continue;
+    const double p = static_cast<double>(count) / total;
+    double holders = 0;
+    for (const Level& level : levels)
+      holders +=
+          static_cast<double>(level.rows) * (p < 1 ? -std::expm1(share * level.tokens * std::log1p(-p)) : std::min(level.tokens, 1.0));
+    nonzeros += holders;
+    ++size.columns;
+    if (48 * holders >= static_cast<double>(rows)) ++size.frequent;
+    if (3 * holders > static_cast<double>(rows)) {
+      ++size.dense;
+      dense_nonzeros += holders;
+    }
+  }
+  size.nonzeros = static_cast<Index>(nonzeros) + 1;
+  size.dense_nonzeros = static_cast<Index>(dense_nonzeros);
+  return size;
+}
+
+/// The most that so many tokens, or unknown ones (0), can give.
+RowsSize most_rows(Index rows, Index vocab_size, Index tokens) {
+  const Index columns = std::max<Index>(vocab_size, 1);
+  RowsSize size{.rows = rows, .columns = columns, .nonzeros = rows * columns};
+  if (tokens > 0) size.nonzeros = std::min(size.nonzeros, tokens);
+  if (size.nonzeros == rows * columns) {
+    size.frequent = size.dense = columns;
+    size.dense_nonzeros = size.nonzeros;
+  } else {
+    size.frequent = std::min(columns, 48 * size.nonzeros / std::max<Index>(rows, 1));
+  }
+  return size;
+}
+
+}  // namespace
+
+LengthSize size_of(const Config& config, const CorpusEstimate& corpus, Index length) {
+  LengthSize size;
+  const bool types_known = corpus.vocab_size > 0 && corpus.vocab_certainty != Certainty::at_least;
+  const bool tokens_known = corpus.token_count > 0 && corpus.token_certainty != Certainty::at_least;
+  size.rows = rows_of(config, corpus, length);
+  size.types = types_known ? corpus.vocab_size : 0;
+  size.rank = types_known ? std::min(size.rows, corpus.vocab_size) : size.rows;
+  const Index tokens = tokens_known ? corpus.token_count : 0;
+  size.whole = most_rows(size.rows, corpus.vocab_size, tokens);
+  size.half = most_rows(size.rows, corpus.vocab_size, (tokens + 1) / 2);
+  size.tokens = static_cast<double>(tokens);
+  if (!tokens_known || corpus.unigram.empty()) return size;
+  const std::vector<Level> levels = levels_of(config, corpus, length);
+  size.tokens = 0;
+  for (const Level& level : levels) size.tokens += level.tokens * static_cast<double>(level.rows);
+  const auto least = [](const RowsSize& most, const RowsSize& drawn) { return drawn.nonzeros < most.nonzeros ? drawn : most; };
+  size.whole = least(size.whole, drawn_rows(corpus, levels, size.rows, 1));
+  size.half = least(size.half, drawn_rows(corpus, levels, size.rows, 0.5));
+  return size;
+}
+
+}  // namespace posgeom

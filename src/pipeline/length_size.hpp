@@ -1,0 +1,20 @@
+#pragma once
+#include "posgeom/geometry/hellinger.hpp"
+#include "posgeom/pipeline/config.hpp"
+#include "posgeom/pipeline/plan.hpp"
+
+namespace posgeom {
+
+/// What one length is, as far as is known; where it is not, the most that it can be.
+struct LengthSize {
+  Index rows = 0;
+  Index types = 0;    ///< V_eff at most; 0: not known
+  Index rank = 0;     ///< at most
+  RowsSize whole;     ///< S of all counts
+  RowsSize half;      ///< and of one half's
+  double tokens = 0;  ///< at all positions together; 0: not known
+};
+
+LengthSize size_of(const Config& config, const CorpusEstimate& corpus, Index length);
+
+}  // namespace posgeom

@@ -1,0 +1,33 @@
+#pragma once
+#include "pipeline/length_size.hpp"
+#include "posgeom/pipeline/plan.hpp"
+
+/// Needs of single stages, for plan_length(). Pure arithmetic.
+namespace posgeom {
+
+inline constexpr Index double_bytes = 8;
+/// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
+inline constexpr Index process_bytes = Index{48} << 20;
+
+/// A rank's share of what its node holds once for all of its ranks.
+Index shared_bytes(Index bytes, const Config& config, Index ranks);
+/// The rows of a counts file, of S, and a copy of its values on their way into the node's memory: while a stage reads what it starts from.
+Index reading_bytes(Index stored, const Config& config, Index ranks);
+
+/// What the shuffled corpus's own MDS takes, and what embed does with the noise analysis, whose halves the de-noised distances come from.
+struct EmbedNeeds {
+  StageNeed geometry;
+  StageNeed with_noise;
+};
+StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks, Index memory_bytes, const EmbedNeeds& embed,
+                      const MachineRates& rates);
+/// A replicate takes a geometry and its scores.
+struct ReplicateNeeds {
+  StageNeed geometry;
+  StageNeed stress;
+};
+/// All replicates of one length.
+StageNeed bootstrap_need(const Config& config, const CorpusEstimate& corpus, Index length, const LengthSize& size, Index ranks,
+                         Index memory_bytes, const ReplicateNeeds& replicate, const MachineRates& rates);
+
+}  // namespace posgeom
