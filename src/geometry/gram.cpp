@@ -102,11 +102,10 @@ Index gram_bytes(const RowsSize& s, const GridShape& shape, Index block) {
   const Index stored = std::min(s.rows, rows + columns);
   const double share = s.rows > 0 ? static_cast<double>(stored) / static_cast<double>(s.rows) : 0;
   const auto entries = static_cast<Index>(static_cast<double>(s.nonzeros - s.dense_nonzeros) * share);
-  // CentredRows: an entry of T, and while they are put in order the same by columns; then the panel of one thread.
-  constexpr Index entry = sizeof(std::int32_t) + sizeof(double), by_column = 2 * sizeof(double);
+  constexpr Index entry = sizeof(std::int32_t) + sizeof(double);  // of T, in CentredRows
   const Index panel = s.frequent * GramProducts::anchors * number + s.columns * number;
   constexpr Index per_column = 5 * sizeof(double);  // CentredColumns, and a copy on the way
-  return number * (rows * columns + stored * s.dense) + per_column * s.columns + entries * entry + std::max(entries * by_column, panel);
+  return number * (rows * columns + stored * s.dense) + per_column * s.columns + entries * entry + panel;
 }
 
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block) {

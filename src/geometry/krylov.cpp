@@ -244,8 +244,10 @@ KrylovPairs krylov_eigenpairs(const Communicator& comm, const SquareRootDistribu
       continue;
     }
     if (options.most_steps > 0 && lanczos.steps() >= options.most_steps) break;
-    foretold = std::max(foretold, bulk.foretold(lanczos.steps(), wanted, worst));
-    if (options.most_steps > 0 && foretold > options.most_steps) break;
+    if (const Index flat = bulk.foretold(lanczos.steps(), wanted, worst); options.most_steps > 0 && flat > options.most_steps) {
+      foretold = flat;
+      break;
+    }
     if (!lanczos.full()) continue;
     foretold = foresight.add(lanczos.steps(), worst, options.tolerance);
     // The first residuals fall more slowly than the later ones: too many steps must be foretold by far, or for long.

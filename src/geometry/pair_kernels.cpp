@@ -49,10 +49,23 @@ POSGEOM_SIMD void add_packed(const double* anchors, Index groups, const double* 
   }
 }
 
+/// Packs x[first + r], r < group, of `columns` columns one after the other. A whole vector is written for each, whose last two numbers the
+/// next one replaces: of the last group there is room for them.
+POSGEOM_SIMD void pack_group(const double* x, Index rows, Index columns, double* packed) {
+  for (Index k = 0; k < columns; ++k, x += rows, packed += SquaredDistances::group) *reinterpret_cast<Vector*>(packed) = vector_at(x);
+}
+
+/// Packs `vectors` vectors of rows of `columns` columns: all columns of the first vector, of the second, ...
+POSGEOM_SIMD static void pack_vectors(const double* x, Index rows, Index vectors, Index columns, double* packed) {
+  for (Index k = 0; k < columns; ++k, x += rows) {
+    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(packed + (v * columns + k) * lanes) = vector_at(x + v * lanes);
+  }
+}
+
 SquaredDistances::SquaredDistances(const double* x, Index rows, Index count, Index width)
     : x_(x),
       rows_(rows),
-      anchors_(static_cast<std::size_t>(padded_count(count) * depth)),
+      anchors_(static_cast<std::size_t>(padded_count(count) * depth + lanes - group)),
       others_(static_cast<std::size_t>(stride(width) * depth)) {}
 
 void SquaredDistances::add(Index first, Index count, Index j_begin, Index width, Index k_begin, Index k_end, double* squared) {
@@ -61,16 +74,23 @@ void SquaredDistances::add(Index first, Index count, Index j_begin, Index width,
   const Index padded = padded_count(count);
   for (Index begin = k_begin; begin < k_end; begin += depth) {
     const Index columns = std::min(depth, k_end - begin);
-    for (Index k = 0; k < columns; ++k) {
-      const double* column = x_ + (begin + k) * rows_;
-      // Beyond the last row and column the last one is repeated: finite numbers that nobody reads.
-      for (Index r = 0; r < padded; ++r) {
-        anchors_[static_cast<std::size_t>((r / group * columns + k) * group + r % group)] = column[first + std::min(r, count - 1)];
+    const double* block = x_ + begin * rows_;
+    // Beyond a tile's last row and column are those that follow, and beyond x's the last one again: finite numbers that nobody reads.
+    for (Index r = 0; r < padded; r += group) {
+      double* packed = anchors_.data() + r * columns;
+      if (first + r + lanes <= rows_) {
+        pack_group(block + first + r, rows_, columns, packed);
+        continue;
       }
-      double* other = others_.data() + k * lanes;
-      Index c = 0;
-      for (; c + lanes <= width; c += lanes, other += columns * lanes) std::copy_n(column + j_begin + c, lanes, other);
-      for (Index l = 0; c < width && l < lanes; ++l) other[l] = column[j_begin + std::min(c + l, width - 1)];
+      for (Index k = 0; k < columns; ++k) {
+        for (Index s = 0; s < group; ++s) packed[k * group + s] = block[k * rows_ + std::min(first + r + s, rows_ - 1)];
+      }
+    }
+    const Index whole = width / lanes;
+    pack_vectors(block + j_begin, rows_, whole, columns, others_.data());
+    for (Index k = 0; k < columns && whole * lanes < width; ++k) {
+      double* packed = others_.data() + (whole * columns + k) * lanes;
+      for (Index l = 0; l < lanes; ++l) packed[l] = block[k * rows_ + j_begin + std::min(whole * lanes + l, width - 1)];
     }
     add_packed(anchors_.data(), padded / group, others_.data(), stride(width) / lanes, columns, squared);
   }

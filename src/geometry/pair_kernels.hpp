@@ -25,6 +25,7 @@ class SquaredDistances {
   static constexpr Index lanes = 8;   ///< columns likewise: a vector
   static constexpr Index depth = 64;  ///< columns of x that are packed at a time
   friend void add_packed(const double* anchors, Index groups, const double* others, Index vectors, Index columns, double* squared);
+  friend void pack_group(const double* x, Index rows, Index columns, double* packed);
 
   const double* x_;
   Index rows_;
