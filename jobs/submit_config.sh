@@ -96,7 +96,7 @@ stage_keys() {
   # shellcheck disable=SC2086 # lists of words
   key_counts=$(key_without $everywhere $scoring $geometry preset)
   # shellcheck disable=SC2086
-  key_geometry=$(key_without $everywhere $scoring lengths noise split-by)
+  key_geometry=$(key_without $everywhere $scoring lengths)
   # shellcheck disable=SC2086
   key_stress=$(key_without $everywhere lengths)
 }

@@ -33,13 +33,16 @@ plan_for() (
 ask_plan() {
   local said
   said=$(plan_for "$(ranks_at_most)") || fail "'$posgeom plan' failed (above); correct the configuration"
-  grep -q '^slurm ' <<<"$said" || fail "'$posgeom plan' prints no lines 'slurm ...'; is it another version than these jobs?"
+  grep -q '^slurm ' <<<"$said" || {
+    printf '%s\n' "$said" >&2
+    fail "the plan (above) proposes no job sizes: what does not fit must be given more memory or ranks ([slurm] ranks), or less to do"
+  }
   printf '%s\n' "$said"
 }
 
 # size_of STAGE [LENGTHS...]: the sbatch options of a stage; over several lengths, the largest of each.
 size_of() {
-  local stage=$1 line word ntasks=1 cpus=1 memory=0 seconds=0 value pattern
+  local stage=$1 line word ntasks=1 cpus=1 memory=0 seconds=0 value pattern per_node=''
   shift
   [ $# -gt 0 ] || set -- ''
   for length in "$@"; do
@@ -51,11 +54,13 @@ size_of() {
         --cpus-per-task=*) cpus=$((${word#*=} > cpus ? ${word#*=} : cpus)) ;;
         --mem-per-cpu=*) value=$(megabytes_of "${word#*=}") && memory=$((value > memory ? value : memory)) ;;
         --time=*) value=$(seconds_of "${word#*=}") && seconds=$((value > seconds ? value : seconds)) ;;
+        --ntasks-per-node=*) per_node=$word ;;
         *) fail "'$posgeom plan' prints '$line': '$word' is not known here; is it another version than these jobs?" ;;
       esac
     done
   done
   sbatch_size "$ntasks" "$cpus" "$memory" "$seconds"
+  [ -z "$per_node" ] || [ "$ntasks" -eq 1 ] || printf '%s\n' "$per_node"
 }
 
 ranks_only() { grep -E '^--(ntasks|cpus-per-task)=' | paste -s -d ' '; }

@@ -39,7 +39,7 @@ def above_noise(noise):
 
 def above_order(noise):
     text = (f"{components_stand(noise.signal_rank_order)} above what the tokens show without their order (largest eigenvalue "
-            f"{g(noise.shuffled_split_largest)} in the shuffled corpus)")
+            f"{g(noise.shuffled_split_largest)} of the shuffled corpus's halves)")
     if noise.signal_rank_order == 0:
         return text + ": the order of the tokens is indistinguishable from shuffled text"
     if noise.signal_rank_order > noise.signal_rank:

@@ -47,7 +47,7 @@ bool is_near_shuffled(const NoiseAnalysis& n) {
 }
 
 std::string above_order(const NoiseAnalysis& n) {
-  std::string text = fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} in the shuffled corpus)",
+  std::string text = fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} of the shuffled corpus's halves)",
                                  components_stand(n.signal_rank_order), n.shuffled_split_largest);
   if (n.signal_rank_order == 0) {
     text += ": the order of the tokens is indistinguishable from shuffled text";

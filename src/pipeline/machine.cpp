@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <thread>
 
 #include "posgeom/io/store.hpp"
 #include "posgeom/linalg/blas_kernels.hpp"
@@ -55,6 +56,15 @@ Index memory_limit(const Communicator& comm, Index chosen) {
 
 std::string use_blas_threads(const Communicator& comm, int chosen) {
   if (chosen > 0) {
+    // Threads that wait for each other in a loop, more of them than there are CPUs: nothing would ever be done.
+    const auto cpus = static_cast<int>(std::thread::hardware_concurrency());
+    const int fewest = all_reduce(comm, cpus > 0 ? cpus : chosen, Reduction::minimum);
+    if (chosen > fewest) {
+      throw CollectiveError(fmt::format("option --threads: found {}, expected at most {}, the CPUs that a rank may run on; leave it at auto, "
+                                        "or let the launcher give each rank more (srun --cpus-per-task, mpirun --map-by slot:PE={})",
+                                        chosen, fewest, chosen),
+                            ErrorKind::usage, 0);
+    }
     set_blas_threads(chosen);
     return {};
   }

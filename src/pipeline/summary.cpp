@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace posgeom {
 namespace {
@@ -46,50 +48,40 @@ std::string listed(const std::vector<std::string>& parts) {
                      parts.size() > shown ? fmt::format(" and {} more", parts.size() - shown) : std::string());
 }
 
-/// Names of the encodings whose best scaled stress does not beat the constant baseline.
-std::string no_better_than_constant(const StressTable& table) {
-  std::vector<std::string> names;
+/// Names of the encodings with a defined scaled stress, apart: those that beat the constant baseline at some d, and the others.
+struct AgainstConstant {
+  std::vector<std::string> better, others;
+};
+AgainstConstant against_constant(const StressTable& table, const std::vector<double>& scaled, double baseline) {
+  AgainstConstant found;
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
-    bool defined = false;
-    bool better = false;
-    for (std::size_t d = 0; d < table.dimensions.size(); ++d) {
-      const double scaled = table.scaled[static_cast<std::size_t>(table.index(static_cast<Index>(e), static_cast<Index>(d)))];
-      defined = defined || !std::isnan(scaled);
-      better = better || scaled < table.constant_baseline;
-    }
-    if (defined && !better) names.push_back(table.encoding_names[e]);
+    double least = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t d = 0; d < table.dimensions.size(); ++d) least = std::fmin(least, scaled[e * table.dimensions.size() + d]);
+    if (!std::isnan(least)) (least < baseline ? found.better : found.others).push_back(table.encoding_names[e]);
   }
-  return listed(names);
+  return found;
 }
 
-/// What each encoding scores against the shuffled corpus at the largest dimension, and which fit the corpus no better.
+/// What each encoding scores against the shuffled corpus at the largest dimension, and which beat equal distances there and here: scaled
+/// stresses of two corpora cannot be compared with each other, since the nearer H is to a constant the less any fit leaves.
 void report_shuffled(StageReport& report, const StressFile& stress) {
   const StressTable& table = stress.table;
   const ShuffledStress& shuffled = *stress.shuffled;
   const auto last = table.dimensions.size() - 1;
-  std::vector<std::string> parts, no_better;
+  std::vector<std::string> parts;
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
-    bool defined = false;
-    bool better = false;
-    for (std::size_t d = 0; d <= last; ++d) {
-      const std::size_t cell = e * table.dimensions.size() + d;
-      const bool here = !std::isnan(table.scaled[cell]) && !std::isnan(shuffled.scaled[cell]);
-      defined = defined || here;
-      better = better || (here && table.scaled[cell] < shuffled.scaled[cell]);
-    }
     const std::size_t cell = e * table.dimensions.size() + last;
     if (!std::isnan(shuffled.raw[cell]))
       parts.push_back(fmt::format("{} {:.4g} ({:.4g} here)", table.encoding_names[e], shuffled.raw[cell], table.raw[cell]));
-    if (defined && !better) no_better.push_back(table.encoding_names[e]);
   }
   if (parts.empty()) return;
   report.line(fmt::format("  against shuffled text, which has no order, raw stress at d = {} is: {}{}", table.dimensions.back(),
                           listed(parts), parts.size() < table.encoding_names.size() ? " (the others have none at that d)" : ""));
-  report.line(
-      no_better.empty()
-          ? "  at some d each of them has less scaled stress against the corpus than against shuffled text (one shuffle; no interval)"
-          : fmt::format("  these fit the corpus at no d better than they fit shuffled text, so their fit is none of order: {}",
-                        listed(no_better)));
+  const auto names = [](const AgainstConstant& found) { return found.better.empty() ? std::string("none") : listed(found.better); };
+  report.line(fmt::format(
+      "  better than all distances equal in scaled stress at some d: {} here (below {:.4g}); {} on shuffled text (below {:.4g})",
+      names(against_constant(table, table.scaled, table.constant_baseline)), table.constant_baseline,
+      names(against_constant(table, shuffled.scaled, shuffled.constant_baseline)), shuffled.constant_baseline));
 }
 
 /// How near the encodings come to the de-noised distances.
@@ -135,9 +127,8 @@ void report_length(StageReport& report, const GeometryFile& geometry, const Stre
     report.line(fmt::format("  every position was rarefied to {} tokens before distances were formed", geometry.rarefied_total));
   if (geometry.factored) report.line("  " + geometry.factored->note());
   report.line(fmt::format("  an encoding with all distances equal has scaled stress {:.6g} (constant baseline)", table.constant_baseline));
-  if (const std::string names = no_better_than_constant(table); !names.empty()) {
-    report.line(fmt::format("  and fit the distances no better than that at any d: {} (for order, see the violation rate)", names));
-  }
+  if (const auto worse = against_constant(table, table.scaled, table.constant_baseline).others; !worse.empty())
+    report.line(fmt::format("  and fit the distances no better than that at any d: {} (for order, see the violation rate)", listed(worse)));
   if (table.dimensions.size() > most_columns) {
     report.line(fmt::format("  {} of {} dimensions are shown; all are in the stress file", most_columns, table.dimensions.size()));
   }

@@ -24,6 +24,7 @@ class Usage(Case):
             ((*RUN, "--corpus", "corpus.txt", "--tokenizer", "wordpiece"), "--vocab"),
             ((*RUN, "--corpus", "corpus.txt", "stray"), "stray"),
             ((*RUN, "--corpus", "corpus.txt", "--grid", "3x5"), "--grid"),
+            ((*RUN, "--corpus", "corpus.txt", "--threads", "4096"), "--threads"),
             ((*RUN, "--corpus", "corpus.txt", "--config", "missing.ini"), "missing.ini"),
             ((*RUN, "--corpus", "corpus.txt", "--preset", "poster"), "--preset"),
             (("inspect",), "FILE"),
