@@ -47,8 +47,9 @@ bool is_near_shuffled(const NoiseAnalysis& n) {
 }
 
 std::string above_order(const NoiseAnalysis& n) {
-  std::string text = fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} of the shuffled corpus's halves)",
-                                 components_stand(n.signal_rank_order), n.shuffled_split_largest);
+  std::string text =
+      fmt::format("{} above what the tokens show without their order (largest eigenvalue {:.4g} of the shuffled corpus's halves)",
+                  components_stand(n.signal_rank_order), n.shuffled_split_largest);
   if (n.signal_rank_order == 0) {
     text += ": the order of the tokens is indistinguishable from shuffled text";
   } else if (n.signal_rank_order > n.signal_rank) {

@@ -60,10 +60,11 @@ std::string use_blas_threads(const Communicator& comm, int chosen) {
     const auto cpus = static_cast<int>(std::thread::hardware_concurrency());
     const int fewest = all_reduce(comm, cpus > 0 ? cpus : chosen, Reduction::minimum);
     if (chosen > fewest) {
-      throw CollectiveError(fmt::format("option --threads: found {}, expected at most {}, the CPUs that a rank may run on; leave it at auto, "
-                                        "or let the launcher give each rank more (srun --cpus-per-task, mpirun --map-by slot:PE={})",
-                                        chosen, fewest, chosen),
-                            ErrorKind::usage, 0);
+      throw CollectiveError(
+          fmt::format("option --threads: found {}, expected at most {}, the CPUs that a rank may run on; leave it at auto, "
+                      "or let the launcher give each rank more (srun --cpus-per-task, mpirun --map-by slot:PE={})",
+                      chosen, fewest, chosen),
+          ErrorKind::usage, 0);
     }
     set_blas_threads(chosen);
     return {};
