@@ -8,8 +8,8 @@ Index krylov_bytes(const RowsSize& s, Index pairs, int ranks, int threads) {
   constexpr Index number = sizeof(double);
   const KrylovOptions sizes = krylov_sizes({.count = pairs}, s.rows);
   const Index rows = (s.rows + ranks - 1) / ranks;
-  // CentredRows while their entries are put in order; then the operator's vectors by rows and by columns.
-  constexpr Index entry = sizeof(std::int32_t) + sizeof(double) + 2 * sizeof(double);
+  // CentredRows; the operator's vectors by rows and by columns.
+  constexpr Index entry = sizeof(std::int32_t) + sizeof(double);
   const Index entries = (s.nonzeros - s.dense_nonzeros) / ranks * entry;
   const Index lanes = GramOperator::lanes * number * (rows + threads * s.columns);
   // The basis, and its new vectors at a restart; the projected problem with LAPACK's workspace; all rows of the pairs, twice on their way.
