@@ -103,15 +103,14 @@ launch_attempts=3
 # Whether `launch` makes one MPI job of its processes: then their root alone prints. Where Slurm and the MPI do not know each other, every
 # process is a job of its own and prints, or does not start.
 launches() {
-  local attempt said
+  local attempt errors lines trial="$job_folder/trial.$$"
   for ((attempt = 1; attempt <= launch_attempts; ++attempt)); do
-    said=$({ timeout 120 "${launch[@]}" "$posgeom" --version </dev/null; } 2>&1 >"$job_folder/trial.$$") || true
-    [ "$(wc -l <"$job_folder/trial.$$")" -eq 1 ] && break
-    [[ $said =~ $launch_failure ]] || break
+    errors=$(timeout 120 "${launch[@]}" "$posgeom" --version 2>&1 >"$trial" </dev/null) || true
+    [[ $errors =~ $launch_failure ]] || break
   done
-  said=$(wc -l <"$job_folder/trial.$$")
-  rm -f "$job_folder/trial.$$"
-  [ "$said" -eq 1 ]
+  lines=$(wc -l <"$trial")
+  rm -f "$trial"
+  [ "$lines" -eq 1 ]
 }
 
 # choose_launcher [RANKS]: `launch` as the configuration names it, else the first that works; what does not work is refused in one line. Later jobs of

@@ -10,9 +10,8 @@
 namespace posgeom {
 namespace {
 
-/// A column is dense where more than one row in so many holds it. Measured (one core, AVX-512): the dense kernel of GramProducts
-/// does 3.7e10 operations a second, the sparse one 1.4e10. At least 2: see CentredColumns.
-constexpr Index dense_share = 3;
+// Measured (one core, AVX-512): the dense kernel of GramProducts does 3.7e10 operations a second, the sparse one 1.4e10.
+static_assert(dense_share >= 2, "what CentredColumns says of the variance of other columns");
 
 /// Puts the entries from `begin` on in the order of their numbers, where S had them in another one.
 void sort_entries(CentredRows& x, Index begin) {

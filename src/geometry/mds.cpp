@@ -102,25 +102,14 @@ Leading solve_dual(const Communicator& comm, const SquareRootDistributions& s, c
           .residuals = std::move(pairs.residuals)};
 }
 
-/// The BLAS computes with one thread as long as this lives. Between krylov's own threads come many small products: a BLAS's threads would
-/// spend them waiting for each other (measured: 2 threads took 2.5 to 4 times as long as 1 where other work had the cores too).
-class OneBlasThread {
- public:
-  OneBlasThread() : threads_(blas_threads()) { set_blas_threads(1); }
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
-  ~OneBlasThread() { set_blas_threads(threads_); }
-
- private:
-  int threads_;
-};
-
 /// Nothing where krylov did not converge within the steps: `found` then says how far it came.
 std::optional<Leading> solve_krylov(const Communicator& comm, const SquareRootDistributions& s, const MdsOptions& options, Index steps,
                                     Index components, double trace, double floor, KrylovPairs& found) {
   const Index m = s.row_count();
   const int threads = blas_threads();
   {
+    // Between krylov's own threads come many small products: a BLAS's threads would spend them waiting for each other (measured: 2 threads
+    // took 2.5 to 4 times as long as 1 where other work had the cores too).
     const OneBlasThread alone;
     found = krylov_eigenpairs(comm, s, {.count = std::min(components, m), .floor = floor, .most_steps = steps, .threads = threads});
   }

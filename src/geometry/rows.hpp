@@ -7,7 +7,7 @@ namespace posgeom {
 
 /// Whether a column that so many of the distinct rows hold is a frequent one: below, lists of the few rows of a block that hold it cost
 /// less than whole vectors.
-inline bool is_frequent(Index holders, Index distinct_rows) { return holders * 48 >= distinct_rows; }
+inline bool is_frequent(Index holders, Index distinct_rows) { return holders * frequent_share >= distinct_rows; }
 
 /// The mean over the rows of each column of S, [column_count]; compensated, so that equal rows leave at most one rounding after centring.
 std::vector<double> column_means(const SquareRootDistributions& s);

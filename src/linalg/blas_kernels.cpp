@@ -1,9 +1,8 @@
 #include "posgeom/linalg/blas_kernels.hpp"
 
-#include <array>
+#include <vector>
 
 #include "linalg/blas_library.hpp"
-#include "linalg/scalapack.hpp"
 #include "posgeom/linalg/operations.hpp"
 
 namespace posgeom {
@@ -66,16 +65,10 @@ std::optional<BlasKernelSetting> better_blas_kernels() {
 }
 
 bool blas_multiplies() {
-  constexpr int n = 64;
-  const std::array<double, std::size_t{n}* n> ones = [] {
-    std::array<double, std::size_t{n} * n> filled{};
-    filled.fill(1.0);
-    return filled;
-  }();
-  std::array<double, std::size_t{n} * n> product{};
-  const double one = 1.0;
-  const double zero = 0.0;
-  scalapack::dgemm_("N", "N", &n, &n, &n, &one, ones.data(), &n, ones.data(), &n, &zero, product.data(), &n);
+  constexpr Index n = 64;
+  const std::vector<double> ones(n * n, 1.0);
+  std::vector<double> product(n * n, 0.0);
+  multiply_local({.m = n, .n = n, .k = n}, ones.data(), ones.data(), 0.0, product.data());
   return product.front() == n && product.back() == n;
 }
 

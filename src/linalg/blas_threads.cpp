@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "linalg/blas_library.hpp"
-#include "linalg/scalapack.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
 
 namespace posgeom {
@@ -77,14 +77,11 @@ namespace {
 
 /// Seconds; more than `most` where it gave up.
 double seconds_of_small_products(double most) {
-  constexpr int k = 192;
+  constexpr Index k = 192;
   constexpr int products = 24;
-  constexpr std::size_t elements = std::size_t{k} * k;
-  const std::vector<double> a(elements, 0.5);
-  std::vector<double> c(elements, 0.0);
-  const double one = 1.0;
-  const double zero = 0.0;
-  const auto multiply = [&] { scalapack::dgemm_("N", "N", &k, &k, &k, &one, a.data(), &k, a.data(), &k, &zero, c.data(), &k); };
+  const std::vector<double> a(k * k, 0.5);
+  std::vector<double> c(k * k, 0.0);
+  const auto multiply = [&] { multiply_local({.m = k, .n = k, .k = k}, a.data(), a.data(), 0.0, c.data()); };
   multiply();  // sets up the library's buffers
   const auto start = std::chrono::steady_clock::now();
   double seconds = 0;

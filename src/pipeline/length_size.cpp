@@ -59,8 +59,8 @@ RowsSize drawn_rows(const CorpusEstimate& corpus, const std::vector<Level>& leve
           static_cast<double>(level.rows) * (p < 1 ? -std::expm1(share * level.tokens * std::log1p(-p)) : std::min(level.tokens, 1.0));
     nonzeros += holders;
     ++size.columns;
-    if (48 * holders >= static_cast<double>(rows)) ++size.frequent;
-    if (3 * holders > static_cast<double>(rows)) {
+    if (static_cast<double>(frequent_share) * holders >= static_cast<double>(rows)) ++size.frequent;
+    if (static_cast<double>(dense_share) * holders > static_cast<double>(rows)) {
       ++size.dense;
       dense_nonzeros += holders;
     }
@@ -79,7 +79,7 @@ RowsSize most_rows(Index rows, Index vocab_size, Index tokens) {
     size.frequent = size.dense = columns;
     size.dense_nonzeros = size.nonzeros;
   } else {
-    size.frequent = std::min(columns, 48 * size.nonzeros / std::max<Index>(rows, 1));
+    size.frequent = std::min(columns, frequent_share * size.nonzeros / std::max<Index>(rows, 1));
   }
   return size;
 }

@@ -34,9 +34,9 @@ class AgreeOnFailure : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-/// Whether this process has lost memory, where the sanitizers watch (LSAN_OPTIONS has leak_check_at_exit=0). A forked child looks, which
-/// has one thread: the checker of GCC 12 was seen to crash on the threads of Open MPI ("Tracer caught signal 11"). Plugins are still loaded
-/// then.
+/// Whether this process has lost memory, where the sanitizers watch (LSAN_OPTIONS has leak_check_at_exit=0). A forked child looks, so
+/// that a checker that crashes fails no test: GCC 12's does now and then ("Tracer caught signal 11"; why is not known). Before MPI ends,
+/// while its plugins are loaded.
 bool leaks() {
 #if defined(__SANITIZE_ADDRESS__)
   constexpr int found = 23;

@@ -53,13 +53,18 @@ double gram_trace(const SquareRootDistributions& s);
 /// Both triangles set. Positive semidefinite to rounding; its error is relative to B, not to S S'.
 DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
 
+/// A column of S is frequent where one row in so many holds it, or more; and dense where more than one in so many does. How the Gram matrix
+/// and the rows' products are formed depends on it, and so does their memory.
+inline constexpr Index frequent_share = 48;
+inline constexpr Index dense_share = 3;
+
 /// What the memory for S, and for what is made of it, depends on.
 struct RowsSize {
   Index rows = 0;            ///< m
   Index columns = 0;         ///< V_eff
   Index nonzeros = 0;        ///< of S
-  Index frequent = 0;        ///< columns that many rows hold
-  Index dense = 0;           ///< columns that more than a third of the rows hold
+  Index frequent = 0;        ///< columns that many rows hold (frequent_share)
+  Index dense = 0;           ///< columns that most rows hold (dense_share)
   Index dense_nonzeros = 0;  ///< entries in those
   /// Of S.
   Index bytes() const { return nonzeros * static_cast<Index>(sizeof(std::int32_t) + sizeof(double)); }

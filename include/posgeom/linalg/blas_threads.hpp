@@ -16,12 +16,24 @@ Index cores_of_node(const Communicator& comm);
 /// use: 1 where the library is a serial one or offers no such call. It holds for the whole process. Not collective.
 int set_blas_threads(int threads);
 
-/// Whether `threads` (>= 2) make small products, such as those of LAPACK's divide and conquer, faster than one does; they are then set, and
-/// one otherwise. Where another program runs on one of the cores, threads that wait for each other in a loop, as BLIS's do, lose a time
-/// slice at every product: 0.2 s became 16 s. Takes some milliseconds. Not collective.
+/// Whether small products, such as those of LAPACK's divide and conquer, take `threads` (>= 2) no longer than one, or by less than half; so
+/// many are then set, and one otherwise. Where another program runs on one of the cores, threads that wait for each other in a loop, as
+/// BLIS's do, lose a time slice at every product: 0.2 s became 16 s. Takes some milliseconds. Not collective.
 bool blas_gains_by_threads(int threads);
 
 /// How many threads the BLAS uses, by its own word; 1 where it does not say. Not collective.
 int blas_threads();
+
+/// The BLAS computes with one thread as long as this lives.
+class OneBlasThread {
+ public:
+  OneBlasThread() : threads_(blas_threads()) { set_blas_threads(1); }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+  ~OneBlasThread() { set_blas_threads(threads_); }
+
+ private:
+  int threads_;
+};
 
 }  // namespace posgeom
