@@ -17,15 +17,24 @@ namespace {
 constexpr std::array<std::pair<Unreached, std::string_view>, 3> unreached_names{
     {{Unreached::drop, "drop"}, {Unreached::uniform, "uniform"}, {Unreached::zero, "zero"}}};
 
-/// The columns: those of tokens that many rows hold come first, so that every row begins with them; each kind ascending in token id.
+/// How the rows hold a token: by most rows, by many, by few.
+constexpr int kinds = 3;
+
+/// The columns by kind, the most held first, so that every row begins with those; each kind ascending in token id.
 struct Columns {
   std::vector<std::int32_t> of_token;  ///< [V]; -1 where no reached position holds the token
-  Index frequent = 0;                  ///< so many come first
+  std::array<Index, kinds> end{};      ///< of each kind
   Index used = 0;
 };
 
-/// `filled`: unreached positions have one row together that holds every token.
-Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, bool filled, Index distinct_rows) {
+/// Rows of S: reached positions, and others that have one row together, which holds every token if `uniform`.
+struct RowKinds {
+  Index reached = 0;
+  Index others = 0;
+  bool uniform = false;
+};
+
+Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, const RowKinds& rows) {
   std::vector<std::int32_t> holders(static_cast<std::size_t>(counts.vocab_size), 0);
   for (std::size_t i = 0; i < reached.size(); ++i) {
     if (!reached[i]) continue;
@@ -34,30 +43,38 @@ Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>&
       ++holders[static_cast<std::size_t>(token)];
     }
   }
+  const bool filled = rows.uniform && rows.others > 0;
+  // Frequent counts the others' row once, dense each of them: which of the two takes more columns is the same for all tokens.
+  const auto kind_of = [&](Index holding) {
+    const bool frequent = is_frequent(holding + (filled ? 1 : 0), rows.reached + (rows.others > 0 ? 1 : 0));
+    const bool dense = dense_share * (holding + (filled ? rows.others : 0)) > rows.reached + rows.others;
+    return dense && frequent ? 0 : dense || frequent ? 1 : 2;
+  };
   Columns columns;
   columns.of_token.assign(holders.size(), -1);
-  for (const bool frequent : {true, false}) {
+  for (int kind = 0; kind < kinds; ++kind) {
     for (std::size_t v = 0; v < holders.size(); ++v) {
-      if (holders[v] == 0 || is_frequent(holders[v] + (filled ? 1 : 0), distinct_rows) != frequent) continue;
-      columns.of_token[v] = static_cast<std::int32_t>(columns.used++);
+      if (holders[v] > 0 && kind_of(holders[v]) == kind) columns.of_token[v] = static_cast<std::int32_t>(columns.used++);
     }
-    if (frequent) columns.frequent = columns.used;
+    columns.end[static_cast<std::size_t>(kind)] = columns.used;
   }
   return columns;
 }
 
-/// Appends a position's distribution: its frequent tokens, then the others.
+/// Appends a position's distribution, its tokens kind by kind.
 void append_row(SquareRootDistributions& s, const PositionCounts& counts, Index i, const Columns& columns, double factor) {
   const auto tokens = counts.tokens_at(i);
   const auto occurrences = counts.counts_at(i);
   const auto total = static_cast<double>(counts.position_total[static_cast<std::size_t>(i)]);
-  for (const bool frequent : {true, false}) {
-    for (std::size_t e = 0; e < tokens.size(); ++e) {
+  Index begin = 0;
+  for (const Index end : columns.end) {
+    for (std::size_t e = 0; e < tokens.size() && begin < end; ++e) {
       const std::int32_t column = columns.of_token[static_cast<std::size_t>(tokens[e])];
-      if ((column < columns.frequent) != frequent) continue;
+      if (column < begin || column >= end) continue;
       s.column.push_back(column);
       s.value.push_back(factor * std::sqrt(static_cast<double>(occurrences[e]) / total));
     }
+    begin = end;
   }
 }
 
@@ -99,9 +116,9 @@ SquareRootDistributions square_root_distributions(const PositionCounts& counts, 
   SquareRootDistributions s;
   s.length = length;
   const Index reached_rows = std::ranges::count(reached, true);
-  const bool others = options.unreached != Unreached::drop && reached_rows < length;
+  const Index others = options.unreached != Unreached::drop ? length - reached_rows : 0;
   const Columns columns =
-      columns_of_tokens(counts, reached, others && options.unreached == Unreached::uniform, reached_rows + (others ? 1 : 0));
+      columns_of_tokens(counts, reached, {.reached = reached_rows, .others = others, .uniform = options.unreached == Unreached::uniform});
   s.column_count = columns.used;
   const double factor = options.unit_range ? 1 / std::numbers::sqrt2 : 1.0;
   Index uniform_begin = -1;

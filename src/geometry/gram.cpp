@@ -4,9 +4,9 @@
 #include <span>
 #include <thread>
 
-#include "geometry/centred_rows.hpp"
 #include "geometry/gram_mirror.hpp"
-#include "geometry/gram_products.hpp"
+#include "geometry/row_products.hpp"
+#include "geometry/split_rows.hpp"
 #include "posgeom/geometry/hellinger.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
 #include "posgeom/mpi/collective.hpp"
@@ -31,16 +31,16 @@ class LowerTriangle {
         rows_(owned(gram.row_axis())),
         columns_(owned(gram.column_axis())),
         numbering_(centred_columns(s)),
-        x_(centred_rows(s, numbering_, both())),
+        x_(split_rows(s, numbering_, both())),
         products_(numbering_, x_) {}  // NOLINT(clang-analyzer-optin.cplusplus.UninitializedObject): members with initialisers
 
   void compute(int threads) {
-    const Index strips = (std::ssize(columns_) + GramProducts::anchors - 1) / GramProducts::anchors;
+    const Index strips = (std::ssize(columns_) + RowProducts::anchors - 1) / RowProducts::anchors;
     const auto workers = static_cast<std::size_t>(std::clamp<Index>(threads, 1, std::max<Index>(1, strips)));
-    std::vector<GramProducts::Workspace> work(workers, products_.workspace());
+    std::vector<RowProducts::Workspace> work(workers, products_.workspace());
     std::atomic<Index> next = 0;
-    const auto run = [&](GramProducts::Workspace& own) {
-      for (Index strip = next++; strip < strips; strip = next++) compute_strip(own, strip * GramProducts::anchors);
+    const auto run = [&](RowProducts::Workspace& own) {
+      for (Index strip = next++; strip < strips; strip = next++) compute_strip(own, strip * RowProducts::anchors);
     };
     std::vector<std::jthread> others;
     for (std::size_t t = 1; t < workers; ++t) others.emplace_back([&run, &work, t] { run(work[t]); });
@@ -55,13 +55,13 @@ class LowerTriangle {
   }
 
   /// Columns first .. first+anchors-1 of the local part, from the diagonal down.
-  void compute_strip(GramProducts::Workspace& work, Index first) {
-    const Index width = std::min(GramProducts::anchors, std::ssize(columns_) - first);
+  void compute_strip(RowProducts::Workspace& work, Index first) {
+    const Index width = std::min(RowProducts::anchors, std::ssize(columns_) - first);
     const auto anchors = std::span(x_.place).subspan(rows_.size() + static_cast<std::size_t>(first), static_cast<std::size_t>(width));
     products_.set_anchors(work, anchors);
     const Index top = std::ranges::lower_bound(rows_, columns_[static_cast<std::size_t>(first)]) - rows_.begin();
-    for (Index begin = top; begin < std::ssize(rows_); begin += GramProducts::most_rows) {
-      const Index count = std::min(GramProducts::most_rows, std::ssize(rows_) - begin);
+    for (Index begin = top; begin < std::ssize(rows_); begin += RowProducts::most_rows) {
+      const Index count = std::min(RowProducts::most_rows, std::ssize(rows_) - begin);
       const auto places = std::span(x_.place).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
       products_.multiply(work, places);
       for (Index c = 0; c < width; ++c) {
@@ -69,7 +69,7 @@ class LowerTriangle {
         double* column = &gram_.local(begin, first + c);
         for (Index r = 0; r < count; ++r) {
           const double means = along + x_.along_mean[static_cast<std::size_t>(places[static_cast<std::size_t>(r)])];
-          column[r] = work.products[static_cast<std::size_t>(r * GramProducts::anchors + c)] - means + x_.mean_squared;
+          column[r] = work.products[static_cast<std::size_t>(r * RowProducts::anchors + c)] - means + x_.mean_squared;
         }
       }
     }
@@ -78,9 +78,9 @@ class LowerTriangle {
   DistributedMatrix& gram_;
   std::vector<Index> rows_;     ///< [local rows]
   std::vector<Index> columns_;  ///< [local columns]
-  CentredColumns numbering_;
-  CentredRows x_;  ///< of the rows, then of the columns
-  GramProducts products_;
+  SplitColumns numbering_;
+  SplitRows x_;  ///< of the rows, then of the columns
+  RowProducts products_;
 };
 
 }  // namespace
@@ -100,12 +100,9 @@ Index gram_bytes(const RowsSize& s, const GridShape& shape, Index block) {
   const Index rows = BlockCyclic{s.rows, block, shape.rows, 0}.local_extent();
   const Index columns = BlockCyclic{s.rows, block, shape.columns, 0}.local_extent();
   const Index stored = std::min(s.rows, rows + columns);
-  const double share = s.rows > 0 ? static_cast<double>(stored) / static_cast<double>(s.rows) : 0;
-  const auto entries = static_cast<Index>(static_cast<double>(s.nonzeros - s.dense_nonzeros) * share);
-  constexpr Index entry = sizeof(std::int32_t) + sizeof(double);  // of T, in CentredRows
-  const Index panel = s.frequent * GramProducts::anchors * number + s.columns * number;
-  constexpr Index per_column = 5 * sizeof(double);  // CentredColumns, and a copy on the way
-  return number * (rows * columns + stored * s.dense) + per_column * s.columns + entries * entry + panel;
+  const Index panel = s.frequent * RowProducts::anchors * number + s.columns * number;  // the entries of T are those of S
+  constexpr Index per_column = 5 * sizeof(double);                                      // SplitColumns, and a copy on the way
+  return number * (rows * columns + stored * s.dense) + per_column * s.columns + panel;
 }
 
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block) {

@@ -42,6 +42,35 @@ void each_element(const BlockCyclic::Run& row, const BlockCyclic::Run& column, B
   }
 }
 
+Index element_count(const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
+  return row.global == column.global ? column.count * (column.count - 1) / 2 : row.count * column.count;
+}
+
+/// Where the mirror image of a block pair begins here.
+struct Mirrored {
+  Mirrored(const DistributedMatrix& a, const BlockCyclic::Run& from_row, const BlockCyclic::Run& from_column)
+      : row(a.row_axis().local(from_column.global)), column(a.column_axis().local(from_row.global)) {}
+  Index row;
+  Index column;
+};
+
+/// What stays on this rank, by small squares: a cache line of each of their columns is read, and one written.
+void mirror_own(DistributedMatrix& a, Place mine) {
+  constexpr Index side = 8;
+  each_block(a, mine, mine, [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
+    const Mirrored to(a, row, column);
+    const bool diagonal = row.global == column.global;
+    for (Index i_begin = 0; i_begin < row.count; i_begin += side) {
+      for (Index j_begin = 0; j_begin < (diagonal ? i_begin + 1 : column.count); j_begin += side) {
+        for (Index i = i_begin; i < std::min(i_begin + side, row.count); ++i) {
+          const Index end = std::min(j_begin + side, diagonal ? i : column.count);
+          for (Index j = j_begin; j < end; ++j) a.local(to.row + j, to.column + i) = a.local(row.local + i, column.local + j);
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void mirror_lower_triangle(DistributedMatrix& a) {
@@ -49,31 +78,31 @@ void mirror_lower_triangle(DistributedMatrix& a) {
   const ProcessGrid& grid = a.grid();
   const Communicator& comm = grid.communicator();
   const Place mine{grid.row(), grid.column()};
-  for (int step = 0; step < comm.size(); ++step) {
+  mirror_own(a, mine);
+  for (int step = 1; step < comm.size(); ++step) {
     const int to = (comm.rank() + step) % comm.size();
     const int from = (comm.rank() + comm.size() - step) % comm.size();
     std::vector<double> outgoing;
     std::vector<double> incoming;
     collective(comm, "forming the Gram matrix", [&] {
-      each_block(a, mine, place_of(grid, to), [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
-        each_element(row, column, [&](Index i, Index j) { outgoing.push_back(a.local(row.local + i, column.local + j)); });
-      });
-      Index count = 0;
-      each_block(a, place_of(grid, from), mine, [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
-        each_element(row, column, [&](Index, Index) { ++count; });
-      });
-      incoming.resize(static_cast<std::size_t>(count));
+      const auto count = [&](Place sender, Place receiver) {
+        Index elements = 0;
+        each_block(a, sender, receiver,
+                   [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) { elements += element_count(row, column); });
+        return static_cast<std::size_t>(elements);
+      };
+      outgoing.resize(count(mine, place_of(grid, to)));
+      incoming.resize(count(place_of(grid, from), mine));
     });
-    if (step == 0) {
-      incoming = outgoing;
-    } else {
-      exchange(comm, std::span<const double>(outgoing), to, std::span(incoming), from);
-    }
-    auto next = incoming.begin();
+    auto next = outgoing.begin();
+    each_block(a, mine, place_of(grid, to), [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
+      each_element(row, column, [&](Index i, Index j) { *next++ = a.local(row.local + i, column.local + j); });
+    });
+    exchange(comm, std::span<const double>(outgoing), to, std::span(incoming), from);
+    next = incoming.begin();
     each_block(a, place_of(grid, from), mine, [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
-      const Index mirrored_row = a.row_axis().local(column.global);
-      const Index mirrored_column = a.column_axis().local(row.global);
-      each_element(row, column, [&](Index i, Index j) { a.local(mirrored_row + j, mirrored_column + i) = *next++; });
+      const Mirrored here(a, row, column);
+      each_element(row, column, [&](Index i, Index j) { a.local(here.row + j, here.column + i) = *next++; });
     });
   }
 }

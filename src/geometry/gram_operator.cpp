@@ -35,15 +35,15 @@ std::vector<Index> shares(const SquareRootDistributions& s, int ranks) {
 }  // namespace
 
 /// z_c += t_pc x_p, a row at a time.
-POSGEOM_SIMD static void add_transposed(const CentredRows& t, Index first, Index last, const double* x, double* z) {
+POSGEOM_SIMD static void add_transposed(const SplitRows& t, Index first, Index last, const double* x, double* z) {
   for (Index p = first; p < last; ++p) {
     Vector row[vectors];
 #pragma GCC unroll 2
     for (Index v = 0; v < vectors; ++v) row[v] = *reinterpret_cast<const Vector*>(x + p * lanes + v * register_width);
-    const Index end = t.begin[static_cast<std::size_t>(p + 1)];
+    const Index end = t.end[static_cast<std::size_t>(p)];
     for (Index e = t.begin[static_cast<std::size_t>(p)]; e < end; ++e) {
-      double* to = z + t.column[static_cast<std::size_t>(e)] * lanes;
-      const double value = t.value[static_cast<std::size_t>(e)];
+      double* to = z + t.column[e] * lanes;
+      const double value = t.value[e];
 #pragma GCC unroll 2
       for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(to + v * register_width) += row[v] * value;
     }
@@ -51,15 +51,15 @@ POSGEOM_SIMD static void add_transposed(const CentredRows& t, Index first, Index
 }
 
 /// y_p += sum_c t_pc z_c.
-POSGEOM_SIMD static void add_product(const CentredRows& t, Index first, Index last, const double* z, double* y) {
+POSGEOM_SIMD static void add_product(const SplitRows& t, Index first, Index last, const double* z, double* y) {
   for (Index p = first; p < last; ++p) {
     Vector sum[vectors];
 #pragma GCC unroll 2
     for (Index v = 0; v < vectors; ++v) sum[v] = *reinterpret_cast<const Vector*>(y + p * lanes + v * register_width);
-    const Index end = t.begin[static_cast<std::size_t>(p + 1)];
+    const Index end = t.end[static_cast<std::size_t>(p)];
     for (Index e = t.begin[static_cast<std::size_t>(p)]; e < end; ++e) {
-      const double* from = z + t.column[static_cast<std::size_t>(e)] * lanes;
-      const double value = t.value[static_cast<std::size_t>(e)];
+      const double* from = z + t.column[e] * lanes;
+      const double value = t.value[e];
 #pragma GCC unroll 2
       for (Index v = 0; v < vectors; ++v) sum[v] += *reinterpret_cast<const Vector*>(from + v * register_width) * value;
     }
@@ -76,20 +76,25 @@ GramOperator::GramOperator(const Communicator& comm, const SquareRootDistributio
     std::vector<Index> own(static_cast<std::size_t>(begin[static_cast<std::size_t>(comm.rank()) + 1] - first_));
     std::iota(own.begin(), own.end(), first_);
     columns_ = centred_columns(s);
-    x_ = centred_rows(s, columns_, own);
+    x_ = split_rows(s, columns_, own);
+    // Runs of about equally many entries.
+    const Index entries = x_.entries();
+    thread_begin_.assign(1, 0);
+    Index sum = 0;
+    for (Index p = 0; p < x_.stored(); ++p) {
+      while (sum * threads_ > entries * std::ssize(thread_begin_)) thread_begin_.push_back(p);
+      sum += x_.end[static_cast<std::size_t>(p)] - x_.begin[static_cast<std::size_t>(p)];
+    }
+    thread_begin_.resize(static_cast<std::size_t>(threads_) + 1, x_.stored());
   });
 }
 
 template <class Body>
 void GramOperator::on_threads(Body body) const {
-  // Runs of about equally many entries.
-  const auto bound = [this](Index t) {
-    const auto target = static_cast<Index>(x_.value.size()) * t / threads_;
-    return t == threads_ ? x_.stored() : std::ranges::lower_bound(x_.begin, target) - x_.begin.begin();
-  };
+  const auto bound = [this](Index t) { return thread_begin_[static_cast<std::size_t>(t)]; };
   std::vector<std::jthread> others;
-  for (Index t = 1; t < threads_; ++t) others.emplace_back([=, &body] { body(t, bound(t), bound(t + 1)); });
-  body(Index{0}, Index{0}, bound(1));
+  for (Index t = 1; t < threads_; ++t) others.emplace_back([=, this, &body] { body(t, bound(t), bound(t + 1)); });
+  body(Index{0}, bound(0), bound(1));
 }
 
 void GramOperator::centre(std::span<double> x, Index count) const {

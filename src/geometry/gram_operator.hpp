@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "geometry/centred_rows.hpp"
+#include "geometry/split_rows.hpp"
 #include "posgeom/mpi/communicator.hpp"
 
 namespace posgeom {
@@ -35,10 +35,11 @@ class GramOperator {
   Index rows_;
   Index first_ = 0;
   int threads_;
-  CentredColumns columns_;
-  CentredRows x_;
-  std::vector<double> by_row_;     ///< [stored][lanes]
-  std::vector<double> by_column_;  ///< [threads][column_count][lanes]
+  SplitColumns columns_;
+  SplitRows x_;
+  std::vector<Index> thread_begin_;  ///< [threads + 1] the first stored row of each thread
+  std::vector<double> by_row_;       ///< [stored][lanes]
+  std::vector<double> by_column_;    ///< [threads][column_count][lanes]
 };
 
 }  // namespace posgeom

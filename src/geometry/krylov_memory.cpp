@@ -8,13 +8,11 @@ Index krylov_bytes(const RowsSize& s, Index pairs, int ranks, int threads) {
   constexpr Index number = sizeof(double);
   const KrylovOptions sizes = krylov_sizes({.count = pairs}, s.rows);
   const Index rows = (s.rows + ranks - 1) / ranks;
-  // CentredRows; the operator's vectors by rows and by columns.
-  constexpr Index entry = sizeof(std::int32_t) + sizeof(double);
-  const Index entries = (s.nonzeros - s.dense_nonzeros) / ranks * entry;
+  // The operator's vectors by rows and by columns.
   const Index lanes = GramOperator::lanes * number * (rows + threads * s.columns);
   // The basis, and its new vectors at a restart; the projected problem with LAPACK's workspace; all rows of the pairs, twice on their way.
   const Index basis = number * sizes.basis * (2 * rows + 6 * sizes.basis);
-  return number * rows * s.dense + entries + lanes + basis + 3 * number * s.rows * pairs;
+  return number * rows * s.dense + lanes + basis + 3 * number * s.rows * pairs;
 }
 
 }  // namespace posgeom

@@ -11,14 +11,14 @@ namespace posgeom {
 /// the ranks in turn; a round is one tile a rank. Each tile is the same whatever the rank count, and so are the sums over it.
 class PairTiles {
  public:
-  static constexpr Index height = 48;
-  static constexpr Index width = 128;
+  static constexpr Index height = 48;  ///< HellingerRows::row_block: higher tiles would take a second panel in the cache
+  static constexpr Index width = 256;
 
   struct Tile {
     Index first = 0;    ///< rows first .. first+count-1
     Index count = 0;    ///< 0: nothing in this round
     Index j_begin = 0;  ///< against rows j_begin .. j_begin+width-1, j_begin <= first + count; a multiple of 8
-    Index width = 0;
+    Index width = 256;
     /// The first column of row r that belongs to a pair i < j.
     Index row_begin(Index r) const { return std::clamp<Index>(first + r + 1 - j_begin, 0, width); }
     Index pair_count() const {

@@ -3,57 +3,47 @@
 #include <span>
 #include <vector>
 
+#include "geometry/aligned_vector.hpp"
 #include "geometry/anchor_panel.hpp"
-#include "posgeom/geometry/hellinger.hpp"
+#include "geometry/split_rows.hpp"
 
 namespace posgeom {
 
-/// Products S_i.S_j of a block of rows i, the anchors, with rows j. Columns that many rows hold are multiplied by whole vectors of anchors,
-/// in pieces of the anchors that stay in the first-level cache; the others meet few anchors, and each finds the list of those. Every
-/// product is summed by column: its bits depend neither on the block nor on the order of i and j. Rows that share storage count as one row.
+/// Products X_i.X_j of rows of X = [D | T] (split_rows) by columns of three kinds: those of D, those of T that many rows hold, and the
+/// rare ones. The first two are multiplied by whole vectors of anchors: a row's entries meet a panel [column][anchor] that stays in the
+/// cache. A rare column meets few anchors, and each entry finds the list of those. Every product is summed by column number, in pieces that
+/// are the same for all: its bits depend neither on the rows around it, nor on the rank, nor on the order of i and j.
 class RowProducts {
  public:
-  static constexpr Index anchors = HellingerRows::row_block;
+  static constexpr Index anchors = panel_lanes;
+  static constexpr Index most_rows = 128;
 
-  /// `s` must outlive this. Reads its entries where they are, if its frequent columns are the first ones (as square_root_distributions
-  /// numbers them); otherwise from a copy, 12 bytes a nonzero.
-  explicit RowProducts(const SquareRootDistributions& s);
-  /// At most `anchors` rows, from then on.
-  void set_anchors(Index first, Index count);
-  /// S_i.S_j for j = first .. first+count-1 and anchor i: at(i - first anchor, j - first).
-  void multiply(Index first, Index count);
-  double at(Index anchor, Index row) const {
-    return products_[static_cast<std::size_t>(row_place_[static_cast<std::size_t>(row)] * anchors +
-                                              lane_[static_cast<std::size_t>(anchor)])];
-  }
+  /// `x` must outlive this.
+  RowProducts(const SplitColumns& columns, const SplitRows& x);
+
+  /// What one thread computes in.
+  struct Workspace {
+    AlignedVector<double> panel;     ///< [frequent columns][anchors]
+    RareColumns rare;                ///< the lanes that hold each rare column
+    std::vector<Index> cursor;       ///< [2][most_rows] each row's next entry, and its last frequent one's end
+    AlignedVector<double> products;  ///< [most_rows][anchors]
+  };
+  Workspace workspace() const;
+
+  /// The anchors: at most `anchors` stored rows.
+  void set_anchors(Workspace& work, std::span<const Index> stored) const;
+  /// work.products[r * anchors + lane] for at most most_rows stored rows.
+  void multiply(Workspace& work, std::span<const Index> stored) const;
 
  private:
-  /// A distinct row: its frequent columns, then the rare ones, each ascending.
-  struct Row {
-    Index begin, rare, end;
-  };
-  void copy_apart(const std::vector<std::int32_t>& number);
-  void add_frequent(Index places);
-  RareColumns::Row rare_part(Index distinct) const;
+  RareColumns::Row rare_part(Index stored) const;
 
-  const SquareRootDistributions* s_;
-  std::vector<Index> distinct_;  ///< [rows] rows with the same number share storage
-  std::vector<Row> row_;         ///< [distinct]
-  std::vector<std::int32_t> own_column_;
-  std::vector<double> own_value_;
-  const std::int32_t* column_ = nullptr;  ///< those of s, or this one's own
-  const double* value_ = nullptr;
-  Index frequent_count_ = 0;
-  Index first_anchor_ = -1;
-  Index anchor_count_ = 0;
-  std::vector<Index> lane_;       ///< [anchors] of each anchor
-  std::vector<Index> lane_row_;   ///< the distinct row of each lane
-  std::vector<double> panel_;     ///< [frequent_count_][anchors]
-  RareColumns rare_columns_;      ///< the lanes that hold each rare column
-  std::vector<Index> row_place_;  ///< of each row of the last multiply()
-  std::vector<Index> place_row_;  ///< the distinct row of each place
-  std::vector<Index> cursor_;     ///< of each place: its next entry
-  std::vector<double> products_;  ///< [places][anchors]
+  const SplitRows* x_ = nullptr;
+  Index column_count_ = 0;
+  Index dense_count_ = 0;
+  Index frequent_count_ = 0;          ///< with those of D
+  std::vector<std::int32_t> pieces_;  ///< ends of the pieces of T's frequent columns
+  std::vector<Index> rare_begin_;     ///< [stored] where the row's rare entries begin
 };
 
 }  // namespace posgeom

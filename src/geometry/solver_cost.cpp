@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "geometry/centred_rows.hpp"
 #include "geometry/krylov.hpp"
+#include "geometry/split_rows.hpp"
 
 namespace posgeom {
 namespace {
@@ -13,7 +13,7 @@ double real(Index x) { return static_cast<double>(x); }
 }  // namespace
 
 SpectralProblem spectral_problem(const SquareRootDistributions& s, Index pairs, int ranks) {
-  const CentredColumns columns = centred_columns(s);
+  const SplitColumns columns = centred_columns(s);
   SpectralProblem problem{s.row_count(), s.column_count, columns.dense_count, 0, pairs, ranks};
   for (auto k = static_cast<std::size_t>(columns.dense_count); k < columns.holders.size(); ++k) problem.entries += columns.holders[k];
   return problem;

@@ -8,7 +8,7 @@ namespace posgeom {
 struct SpectralProblem {
   Index m = 0;        ///< positions
   Index columns = 0;  ///< V_eff
-  Index dense = 0;    ///< columns of D (centred_rows)
+  Index dense = 0;    ///< columns of D (split_rows)
   Index entries = 0;  ///< nonzeros of T
   Index pairs = 0;    ///< K
   int ranks = 1;

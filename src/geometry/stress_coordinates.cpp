@@ -27,6 +27,7 @@ double variation(std::span<const double> column) {
 CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
     : x_(&std::get<Coordinates>(request.encoding.form)),
       rows_(rows),
+      packed_(x_->values.data(), rows, PairTiles::height, PairTiles::width),
       tile_distances_(x_->values.data(), rows, PairTiles::height, PairTiles::width) {
   expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
   for (const std::int32_t d : request.dimensions) {
@@ -63,20 +64,32 @@ void CoordinateSweep::add_columns(const PairTiles::Tile& tile, Index cell, std::
 void CoordinateSweep::add_pairs(const PairTiles::Tile& tile, std::span<const double> h, double mean_h, std::span<double> squared) {
   const Index stride = SquaredDistances::stride(tile.width);
   std::ranges::fill(squared.first(static_cast<std::size_t>(SquaredDistances::padded_count(tile.count) * stride)), 0.0);
-  for (std::size_t cell = 0; cell < width_.size(); ++cell) {
-    add_columns(tile, static_cast<Index>(cell), squared);
-    const PairMoments sum = pair_moments({squared.data(), stride, h.data(), tile.width, tile.count, tile.width, tile.first - tile.j_begin},
-                                         shift_[cell], mean_h);
-    CompensatedSum* sums = &sums_[cell * moments];
-    sums[0].add(sum.shifted);
-    sums[1].add(sum.shifted_squared);
-    sums[2].add(sum.cross);
-    sums[3].add(sum.squared);
-    sums[4].add(sum.product);
-    sums[5].add(sum.residual);
-    smallest_[cell] = std::min(smallest_[cell], sum.smallest);
-    largest_[cell] = std::max(largest_[cell], sum.largest);
+  const PairTileView view{squared.data(), h.data(), tile.count, tile.width, tile.first - tile.j_begin};
+  std::size_t cell = 0;
+  for (Index begin = 0; cell < width_.size();) {
+    // As many columns at a time as are packed together, or as have the most cells.
+    const Index last_cell = std::min<Index>(static_cast<Index>(cell) + PairMomentSums::most_cells, cell_count()) - 1;
+    const Index end = std::min(begin + PackedTile::depth, width_[static_cast<std::size_t>(last_cell)]);
+    batch_.clear();
+    for (; cell < width_.size() && width_[cell] <= end; ++cell) batch_.push_back({width_[cell] - begin, shift_[cell]});
+    batch_moments_.resize(batch_.size());
+    packed_.pack(tile.first, tile.count, tile.j_begin, tile.width, begin, end - begin);
+    moment_sums_.add(packed_, view, batch_, mean_h, batch_moments_);
+    for (std::size_t k = 0; k < batch_.size(); ++k) add_moments(cell - batch_.size() + k, batch_moments_[k]);
+    begin = end;
   }
+}
+
+void CoordinateSweep::add_moments(std::size_t cell, const PairMoments& sum) {
+  CompensatedSum* sums = &sums_[cell * moments];
+  sums[0].add(sum.shifted);
+  sums[1].add(sum.shifted_squared);
+  sums[2].add(sum.cross);
+  sums[3].add(sum.squared);
+  sums[4].add(sum.product);
+  sums[5].add(sum.residual);
+  smallest_[cell] = std::min(smallest_[cell], sum.smallest);
+  largest_[cell] = std::max(largest_[cell], sum.largest);
 }
 
 void CoordinateSweep::combine_pairs(const Communicator& comm) {

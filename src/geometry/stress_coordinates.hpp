@@ -4,6 +4,7 @@
 
 #include "geometry/compensated_sum.hpp"
 #include "geometry/pair_kernels.hpp"
+#include "geometry/pair_moments.hpp"
 #include "geometry/pair_tiles.hpp"
 #include "geometry/stress_cell.hpp"
 
@@ -17,8 +18,8 @@ struct TripleBuffers {
       : squared(static_cast<std::size_t>(row_block * SquaredDistances::stride(rows))), distances(static_cast<std::size_t>(rows)) {}
   /// The part that begins at column j_begin.
   std::span<double> part(Index j_begin) { return std::span(squared).subspan(static_cast<std::size_t>(row_block * j_begin)); }
-  std::vector<double> squared;
-  std::vector<double> distances;
+  AlignedVector<double> squared;
+  AlignedVector<double> distances;
 };
 
 /// One request of Coordinates while its pairs are swept. Its memory beyond the coordinates is a few doubles a dimension.
@@ -45,8 +46,14 @@ class CoordinateSweep {
   void set_spearman(Index cell, double value) { spearman_[static_cast<std::size_t>(cell)] = value; }
 
  private:
+  void add_moments(std::size_t cell, const PairMoments& sum);
+
   const Coordinates* x_;
   Index rows_;
+  PackedTile packed_;
+  PairMomentSums moment_sums_;
+  std::vector<PairCell> batch_;
+  std::vector<PairMoments> batch_moments_;
   SquaredDistances tile_distances_;
   std::vector<Index> cell_of_dimension_;  ///< -1: undefined
   std::vector<Index> width_;              ///< [cells] columns that count, ascending: dimensions beyond `stored` share a cell

@@ -46,8 +46,8 @@ struct SweepWorkspace {
   HellingerRows rows;
   LagSums lags;
   ViolationCounter counter;
-  std::vector<double> h;
-  std::vector<double> squared;
+  AlignedVector<double> h;
+  AlignedVector<double> squared;
   std::optional<TripleBuffers> triples;
   std::vector<std::optional<CoordinateSweep>> sweeps;  ///< one a request; empty for lag kernels
 };

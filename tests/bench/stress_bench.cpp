@@ -1,6 +1,7 @@
 // The stress sweep against its peers in one run: a dense rank-n update on the same ranks (BLAS dsyrk and dgemm, n x n by n) for some values
 // of d, and as many vectorised square roots for all of them. Prints seconds and ratios as CSV; medians of interleaved repetitions.
-//   mpirun -np 2 stress_bench [--all-dims] [--cpu-time] [n ...]
+// --sums: neither violation rates nor Spearman.
+//   mpirun -np 2 stress_bench [--all-dims] [--sums] [--cpu-time] [n ...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -149,7 +150,13 @@ void report(const Communicator& comm, Index n, const std::string& what, double v
   if (comm.is_root()) fmt::print("{},{},{},{:.4f},{},{:.4f},{:.3f}\n", n, comm.size(), what, value, peer, peer_value, value / peer_value);
 }
 
-void bench(const Communicator& comm, Index n, bool all_dims, bool cpu_time) {
+struct Choice {
+  bool all_dims = false;
+  bool sums_only = false;
+  bool cpu_time = false;
+};
+
+void bench(const Communicator& comm, Index n, const Choice& choice) {
   const PositionCounts counts = zipf_with_drift(n);
   const SquareRootDistributions s = square_root_distributions(counts, n, {});
   const HellingerSummary summary{.pair_count = n * (n - 1) / 2, .sum = 1, .sum_squared = 1, .mean = 1};
@@ -163,35 +170,39 @@ void bench(const Communicator& comm, Index n, bool all_dims, bool cpu_time) {
   };
   RankUpdate update(comm, x);
 
-  Timings t(comm, cpu_time);
+  Timings t(comm, choice.cpu_time);
   t.add("dsyrk", [&] { update.syrk(); });
   t.add("dgemm", [&] { update.gemm(); });
   t.add("hellinger", [&] { compute_hellinger(comm, s); });
   t.add("sums", [&] { sweep(some, false, false); });
-  t.add("violations", [&] { sweep(some, true, false); });
-  t.add("spearman", [&] { sweep(some, false, true); });
-  t.add("lags", [&] { sweep(lags, false, false); });
-  t.add("lag_violations", [&] { sweep(lags, true, false); });
-  t.add("lag_spearman", [&] { sweep(lags, false, true); });
+  if (!choice.sums_only) {
+    t.add("violations", [&] { sweep(some, true, false); });
+    t.add("spearman", [&] { sweep(some, false, true); });
+    t.add("lags", [&] { sweep(lags, false, false); });
+    t.add("lag_violations", [&] { sweep(lags, true, false); });
+    t.add("lag_spearman", [&] { sweep(lags, false, true); });
+  }
   t.run(3);
   if (comm.is_root()) fmt::print("# n = {}: {} nonzeros a row of S\n", n, std::ssize(s.value) / n);
   report(comm, n, "sums for 12 d", t["sums"], "dsyrk", t["dsyrk"]);
   report(comm, n, "sums for 12 d", t["sums"], "dgemm", t["dgemm"]);
   report(comm, n, "sums for 12 d without H", t["sums"] - t["hellinger"], "dsyrk", t["dsyrk"]);
   report(comm, n, "H by tiles", t["hellinger"], "dsyrk", t["dsyrk"]);
-  report(comm, n, "violation rates for 12 d", t["violations"] - t["sums"], "sums", t["sums"]);
-  report(comm, n, "Spearman for 12 d", t["spearman"] - t["sums"], "sums", t["sums"]);
-  report(comm, n, "lag kernel sums", t["lags"] - t["hellinger"], "H by tiles", t["hellinger"]);
-  report(comm, n, "lag kernel violation rates", t["lag_violations"] - t["lags"], "H by tiles", t["hellinger"]);
-  report(comm, n, "lag kernel Spearman", t["lag_spearman"] - t["lags"], "H by tiles", t["hellinger"]);
+  if (!choice.sums_only) {
+    report(comm, n, "violation rates for 12 d", t["violations"] - t["sums"], "sums", t["sums"]);
+    report(comm, n, "Spearman for 12 d", t["spearman"] - t["sums"], "sums", t["sums"]);
+    report(comm, n, "lag kernel sums", t["lags"] - t["hellinger"], "H by tiles", t["hellinger"]);
+    report(comm, n, "lag kernel violation rates", t["lag_violations"] - t["lags"], "H by tiles", t["hellinger"]);
+    report(comm, n, "lag kernel Spearman", t["lag_spearman"] - t["lags"], "H by tiles", t["hellinger"]);
+  }
 
-  if (!all_dims) return;
+  if (!choice.all_dims) return;
   std::vector<std::int32_t> all;
   for (Index d = 1; d <= n; ++d) all.push_back(static_cast<std::int32_t>(d));
   const std::vector<StressRequest> every{{some[0].encoding, all}};
   constexpr Index share = 8;  // of the square roots: their time is proportional to their number
   const Index roots = n * (n * (n - 1) / 2) / comm.size();
-  Timings full(comm, cpu_time);
+  Timings full(comm, choice.cpu_time);
   full.add("roots", [&] { take_roots(roots / share); });
   full.add("sums", [&] { sweep(every, false, false); });
   full.run(n > 2048 ? 1 : 3);
@@ -207,20 +218,21 @@ int main(int argc, char** argv) {
   const posgeom::Session session(argc, argv);
   const posgeom::Communicator comm = posgeom::Communicator::world();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  bool all_dims = false;
-  bool cpu_time = false;
+  posgeom::Choice choice;
   std::vector<posgeom::Index> lengths;
   for (const std::string& argument : arguments) {
     if (argument == "--all-dims") {
-      all_dims = true;
+      choice.all_dims = true;
+    } else if (argument == "--sums") {
+      choice.sums_only = true;
     } else if (argument == "--cpu-time") {
-      cpu_time = true;
+      choice.cpu_time = true;
     } else {
       lengths.push_back(std::stoll(argument));
     }
   }
   if (lengths.empty()) lengths = {1024, 2048, 4096};
   if (comm.is_root()) fmt::print("n,ranks,what,seconds,peer,peer_seconds,ratio\n");
-  for (const posgeom::Index n : lengths) posgeom::bench(comm, n, all_dims, cpu_time);
+  for (const posgeom::Index n : lengths) posgeom::bench(comm, n, choice);
   return 0;
 }

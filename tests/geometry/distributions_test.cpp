@@ -24,7 +24,8 @@ TEST(Distributions, OnlyTokensOfTheLengthHaveAColumn) {
   const SquareRootDistributions s = square_root_distributions(counts, 2, {});
   EXPECT_EQ(s.length, 2);
   EXPECT_EQ(s.column_count, 2);
-  EXPECT_EQ(s.column, (std::vector<std::int32_t>{0, 1, 1}));
+  EXPECT_EQ(s.column, (std::vector<std::int32_t>{0, 1, 0}));  // token 2 first, which most rows hold
+  EXPECT_EQ(s.value, (std::vector<double>{std::sqrt(0.75), 0.5, 1}));
 }
 
 TEST(Distributions, MinCountMakesPositionsUnreached) {

@@ -126,6 +126,44 @@ TEST(Stress, ASweepOverAllDimensionsIsEachDimensionAlone) {
   }
 }
 
+TEST(Stress, EveryDimensionOverManyTilesIsItsDefinition) {
+  // More rows than a tile, with incomplete groups and vectors at its ends, and more dimensions than are summed at a time.
+  for (const Index m : {95, 257, 331}) {
+    const SquareRootDistributions s = square_root_distributions(synthetic::drifting_counts(m, 30, 0.5, 9), m, {});
+    constexpr Index dimensions = 100;
+    const Coordinates x = random_coordinates(m, dimensions, 2);
+    std::vector<std::int32_t> all(dimensions);
+    std::iota(all.begin(), all.end(), 1);
+    const StressColumns columns = stress_sweep(world(), s, summarize_hellinger(world(), s), {request("x", x, all)}, {},
+                                               {.violation_rate = false, .spearman = false})[0];
+
+    HellingerRows rows(s);
+    std::vector<double> h(static_cast<std::size_t>(m * m));
+    for (Index first = 0; first < m; first += HellingerRows::row_block)
+      rows.compute(first, std::min(HellingerRows::row_block, m - first), std::span(h).subspan(static_cast<std::size_t>(first * m)));
+    std::vector<long double> squared(h.size());
+    for (Index d = 1; d <= dimensions; ++d) {
+      long double residual = 0, of_h = 0, least = std::numeric_limits<double>::infinity();
+      for (Index i = 0; i < m; ++i) {
+        for (Index j = i + 1; j < m; ++j) {
+          const auto at = static_cast<std::size_t>(i * m + j);
+          const long double difference =
+              x.values[static_cast<std::size_t>(i + (d - 1) * m)] - x.values[static_cast<std::size_t>(j + (d - 1) * m)];
+          squared[at] += difference * difference;
+          const long double distance = std::sqrt(squared[at]);
+          residual += (distance - h[at]) * (distance - h[at]);
+          of_h += static_cast<long double>(h[at]) * h[at];
+          least = std::min(least, distance);
+        }
+      }
+      const auto t = static_cast<std::size_t>(d - 1);
+      const auto expected = static_cast<double>(residual / of_h);
+      EXPECT_NEAR(columns.raw[t], expected, 1e-12 * expected) << m << ' ' << d;
+      EXPECT_NEAR(columns.min_separation[t], static_cast<double>(least), 1e-12) << m << ' ' << d;
+    }
+  }
+}
+
 TEST(Stress, PearsonOfAlmostConstantDistancesKeepsItsDigits) {
   // A simplex with a ripple: D varies by 1e-6 about sqrt 2; sums of D^2 alone would keep four digits of its variance.
   const Index m = 20;

@@ -24,9 +24,9 @@ struct HellingerOptions {
 };
 
 /// S: row i holds sqrt(mu_i(v)) (times 1/sqrt 2 with unit_range), sparse; the same on every rank. Only tokens that occur have a column, 0
-/// .. column_count-1: first those that many rows hold (is_frequent), then the others, each in order of token id; with Unreached::uniform
-/// one last column stands for all tokens that never occur, with the uniform row's entry sqrt(their share): distances are exactly those over
-/// the whole vocabulary. Equal rows may share storage.
+/// .. column_count-1: first those that most rows hold (dense_share), then those that many hold (frequent_share), then the others, each in
+/// order of token id; with Unreached::uniform one last column stands for all tokens that never occur, with the uniform row's entry
+/// sqrt(their share): distances are exactly those over the whole vocabulary. Equal rows may share storage.
 struct SquareRootDistributions {
   Index length = 0;                    ///< n
   Index column_count = 0;              ///< V_eff
@@ -55,8 +55,8 @@ DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistri
 
 /// A column of S is frequent where one row in so many holds it, or more; and dense where more than one in so many does. How the Gram matrix
 /// and the rows' products are formed depends on it, and so does their memory.
-inline constexpr Index frequent_share = 48;
-inline constexpr Index dense_share = 3;
+inline constexpr Index frequent_share = 64;
+inline constexpr Index dense_share = 2;
 
 /// What the memory for S, and for what is made of it, depends on.
 struct RowsSize {
@@ -76,7 +76,7 @@ Index gram_bytes(const RowsSize& s, const GridShape& shape, Index block);
 /// H, m x m and block-cyclic, for --write-hellinger: diagonal exactly 0.
 DistributedMatrix hellinger_matrix(const ProcessGrid& grid, const SquareRootDistributions& s, Index block);
 
-class RowProducts;
+struct HellingerProducts;
 
 /// Rows of H by tiles: H_ij = sqrt(|S_i|^2 + |S_j|^2 - 2 S_i.S_j), clamped at 0; where the positions are nearly equal the squared
 /// differences are summed instead, so that small distances keep their digits and equal rows give exactly 0. H_ii = 0.
@@ -99,7 +99,7 @@ class HellingerRows {
  private:
   const SquareRootDistributions* s_;
   std::vector<double> squared_norm_;
-  std::unique_ptr<RowProducts> products_;
+  std::unique_ptr<HellingerProducts> products_;
 };
 
 }  // namespace posgeom
