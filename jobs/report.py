@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 try:
+    import numpy as np
     from report_pages import figures, page, series, words
     from report_pages.distances import hellinger
     from report_pages.files import ReportError, read_run
@@ -21,8 +22,14 @@ except ImportError as error:
           f"python3-h5py python3-matplotlib, then /usr/bin/python3 jobs/report.py ...)", file=sys.stderr)
     sys.exit(1)
 
-LAG = ("Mean distance of positions by their lag, each encoding at the dimension of its least scaled stress and times its best scale; H: what "
-       "the corpus has")
+LAG = "Mean distance of positions by their lag, each encoding at the dimension of its least scaled stress and times its best scale"
+
+
+def edge_note(s):
+    """Says so where a curve goes below the figure."""
+    low, _ = figures.limits(s)
+    below = any((y < low).any() for _, y in (*s.curves.values(), *s.shuffled.values()))
+    return ". What is below the lower edge is drawn on it" if below else ""
 
 
 def draw_length(run, n, names, folder):
@@ -53,14 +60,16 @@ def draw_length(run, n, names, folder):
                        "constant baseline fits worse than one with all distances equal"}[measure]
             if s.shuffled:
                 caption += ". Thin: the same encodings on shuffled text"
-            if any((y < series.SMALLEST).any() for _, y in s.curves.values()):
-                caption += ". What is below the lower edge is drawn on it"
+                if measure == "scaled" and np.isfinite(stress.shuffled_baseline):
+                    caption += (f", whose constant baseline is {words.g(stress.shuffled_baseline)}: a curve is compared with the baseline of its own text, "
+                                "not with the other text's curve")
+            caption += edge_note(s)
             if s.undefined:
                 caption += f". Undefined, left out: {'; '.join(f'{k} at d = ' + ', '.join(map(str, v)) for k, v in s.undefined.items())}"
             add(figures.against_dimension(s, names, n, measure), f"stress_{measure}", caption + ".")
     s = series.against_lag(run, n)
     if s is not None:
-        caption = LAG + (f" ({s.h_source})" if s.h_source else "")
+        caption = LAG + (f"; H: what the corpus has ({s.h_source})" if s.h_source else "")
         caption += "; above noise: the signal encoding, unscaled" if s.signal else ""
         caption += f". Distances of {', '.join(s.sources['definition'])} from their definitions" if "definition" in s.sources else ""
         caption += ". random: the root of the expected square" if "expected square" in s.sources else ""
@@ -78,10 +87,11 @@ def draw_overview(run, names, folder, d):
         d = series.common_dimension(run.collected, [g.rank for g in run.geometry.values() if g.rank > 0])
     if d is not None and len(run.collected) > 1:
         for measure in ("scaled", "raw"):
-            figure = figures.against_length(series.against_length(run.collected, measure, d), names, d, measure)
+            s = series.against_length(run.collected, measure, d)
+            figure = figures.against_length(s, names, d, measure)
             if figure is not None:
                 drawn.append((save(figure, folder, f"length_{measure}"),
-                              f"{measure.capitalize()} stress at d = {d} against the number of positions."))
+                              f"{measure.capitalize()} stress at d = {d} against the number of positions{edge_note(s)}."))
     figure = figures.sweep(series.relative_to_baseline(run.collected))
     if figure is not None:
         drawn.append((save(figure, folder, "sweep"),

@@ -12,7 +12,7 @@ build=(build-essential cmake ninja-build pkg-config xz-utils
   libfmt-dev libicu-dev libarchive-dev libxxhash-dev librandom123-dev libsimdjson-dev libsentencepiece-dev)
 tests=(libgtest-dev python3-h5py python3-numpy procps sentencepiece slurmctld slurmd slurm-client munge
   python3-matplotlib python3-xarray python3-pandas python3-h5netcdf python3-netcdf4 hdf5-tools)
-downstream=(python3-torch python3-h5py python3-numpy python3-scipy python3-matplotlib)
+downstream=(python3-torch python3-h5py python3-numpy python3-scipy python3-matplotlib python3-xarray python3-pandas python3-h5netcdf)
 
 wanted=("${build[@]}")
 for argument in "$@"; do
@@ -28,8 +28,8 @@ advise() {
 posgeom needs: a C++20 compiler (g++ 12 or later), CMake 3.24, Ninja, an MPI (Open MPI), ScaLAPACK built for that MPI, HDF5 built with
 that MPI (parallel), BLAS and LAPACK, Boost.Program_options, fmt, ICU, libarchive, xxHash, Random123,
 simdjson, SentencePiece, and if possible BLIS (a BLAS with threads) and ELPA; for the tests GoogleTest and a
-Python with h5py and numpy; for jobs/downstream and figures PyTorch 1.13 or later, h5py, numpy, scipy and matplotlib in one Python
-(elsewhere than on Debian: pip install torch h5py numpy scipy matplotlib).
+Python with h5py and numpy; for jobs/downstream and figures PyTorch 1.13 or later, h5py, numpy, scipy and matplotlib in one Python, for tables
+xarray and pandas (elsewhere than on Debian: pip install torch h5py numpy scipy matplotlib xarray pandas h5netcdf).
 On a cluster: module load gcc cmake ninja openmpi netlib-scalapack hdf5/parallel boost   (names differ: `module avail`), or with Spack:
   spack install openmpi netlib-scalapack hdf5+mpi boost+program_options fmt icu4c libarchive xxhash random123 simdjson sentencepiece googletest
 then: cmake --preset production && cmake --build --preset production

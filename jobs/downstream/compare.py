@@ -5,8 +5,9 @@ the stress against shuffled text, with intervals and a rank correlation, reporte
     compare.py TRAINED --sweep SWEEP [--posgeom PROGRAM] [--out DIR]
 
 TRAINED holds the runs of train.py (of one task and length), SWEEP what `posgeom run --noise all` wrote. In DIR (default TRAINED): runs.csv, a line a run;
-accuracy.csv, a line an encoding and d; accuracy.png and .svg. Stress is that of the table at the last step, as posgeom scores it. Encodings that act
-inside attention (rope, alibi) or not at all have no table: they are shown, and left out of the correlations.
+accuracy.csv, a line an encoding and d; checkpoints.csv, a line a run and step; accuracy.png and .svg. posgeom scores the table at every checkpoint,
+and accuracy stands beside the last; null_*: the same table against the distances of shuffled text. Encodings that act inside attention (rope, alibi)
+or not at all have no table: they are shown, and left out of the correlations.
 """
 import argparse
 import csv
@@ -17,32 +18,45 @@ import h5py
 import numpy as np
 from scipy import stats
 
-from distances import distances, hellinger, raw_stress, read_distributions, scaled_stress
 from intervals import interval
-from scores import ScoreError, score_tables
-from series import read_results, read_series, replace
+from scores import MEASURES, NULL_MEASURES, ScoreError, score_tables
+from series import read_results, replace
 
+SAME = ("task", "length", "steps", "batch", "lr", "causal", "adjacent", "top", "held", "documents", "tokens", "width", "layers", "heads", "feed")
+CORRELATED = {"raw": "raw stress", "scaled": "scaled stress", "null_raw": "raw stress against shuffled text", "null_scaled": "scaled stress against shuffled text",
+              "violation_rate": "violation rate", "table_norm": "norm of the table's rows, which raw stress follows"}
 COLUMNS = ("raw", "scaled", "null_raw", "null_scaled", "violation_rate", "min_separation")
 
 
+def refuse_mixtures(results, trained):
+    """Runs that differ in more than their table and seed are no answer to one question."""
+    for key in SAME:
+        found = sorted({str(r.get(key)) for r in results})
+        if len(found) > 1:
+            raise ScoreError(f"comparing the runs of {trained}: found {key} = {' and '.join(found)}, expected one; give the runs of one grid")
+
+
 def add_stress(results, sweep, trained, program, folder):
-    """Adds the COLUMNS to the runs that have a table; null_*: the same table against the distances of the shuffled corpus."""
-    lengths, tasks = {r["length"] for r in results}, {r["task"] for r in results}
-    if len(lengths) != 1 or len(tasks) != 1:
-        raise ScoreError(f"comparing the runs of {trained}: found the tasks {sorted(tasks)} and lengths {sorted(lengths)}, expected one of each;"
-                         " give the runs of one grid")
-    length = lengths.pop()
+    """Adds the COLUMNS, of the table at the last step, to the runs that have a table; {run: the scores of its checkpoints}."""
     tables = {r["run"]: r["d"] for r in results if (Path(trained) / r["run"] / "position_table.h5").is_file()}
-    scores = score_tables(program, sweep, trained, tables, length, folder)
-    shuffled, position = read_distributions(Path(sweep) / "counts.h5", length, "counts_shuffled")
+    scores = score_tables(program, sweep, trained, tables, results[0]["length"], folder)
     for r in results:
-        r.update(dict.fromkeys(COLUMNS, np.nan))
-        if r["run"] not in tables:
-            continue
-        r.update({name: scores[r["run"]][-1][name] for name in COLUMNS if not name.startswith("null")})
-        if shuffled is not None:
-            d = distances(read_series(Path(trained) / r["run"] / "position_table.h5")[1][-1][position])
-            r["null_raw"], r["null_scaled"] = raw_stress(d, hellinger(shuffled)), scaled_stress(d, hellinger(shuffled))
+        last = scores[r["run"]][-1] if r["run"] in tables else dict.fromkeys(COLUMNS, np.nan)
+        r.update({name: last[name] for name in COLUMNS})
+    return scores
+
+
+def moved(table, scores):
+    """Sentences on the stress that training changed, a cell each."""
+    sentences = []
+    for c in table:
+        curves = [[score["scaled"] for score in scores[r["run"]]] for r in c["runs"] if r["run"] in scores]
+        if curves and any(curve[0] != curve[-1] for curve in curves):
+            first, last = (np.mean([curve[k] for curve in curves]) for k in (0, -1))
+            least = min(score["min_separation"] for r in c["runs"] for score in scores[r["run"]])
+            sentences.append(f"training moved {c['label']} d={c['d']} from scaled stress {first:.4g} to {last:.4g} ({len(curves)} seed{'s' * (len(curves) > 1)});"
+                             f" least distance of two positions at any checkpoint {least:.3g}")
+    return sentences
 
 
 def cells(results):
@@ -54,8 +68,9 @@ def cells(results):
     for (encoding, mode, d, norm, rank), runs in groups.items():
         label = encoding if mode in ("frozen", encoding) else f"{encoding}:{mode}"
         mean, half = interval([r["accuracy"] for r in runs])
-        table.append({"label": label, "d": d, "norm": norm, "rank": rank, "seeds": len(runs), "accuracy": mean, "half": half, "runs": runs,
-                      "parameters": runs[0]["position_parameters"], **{name: np.mean([r[name] for r in runs]) for name in COLUMNS}})
+        table.append({"label": label, "d": d, "norm": norm, "rank": rank or runs[0].get("table_rank"), "seeds": len(runs), "accuracy": mean, "half": half, "runs": runs,
+                      "parameters": runs[0]["position_parameters"], "table_norm": np.mean([r.get("table_norm") or np.nan for r in runs]),
+                      **{name: np.mean([r[name] for r in runs]) for name in COLUMNS}})
     return sorted(table, key=lambda c: -c["accuracy"])
 
 
@@ -90,7 +105,7 @@ def rank_correlation(table, name, draws=2000):
 
 def verdict(name, rho, low, high, p, count):
     if not np.isfinite(rho):
-        return f"{name}: {count} encodings with a table are too few for a rank correlation"
+        return f"{name}: too few encodings with a table ({count}) for a rank correlation"
     said = "no rank correlation is shown" if low <= 0 <= high or p > 0.05 else f"{'higher' if rho < 0 else 'lower'} accuracy goes with lower values"
     return f"{name}: Spearman's rho {rho:+.2f} (95 % {low:+.2f} to {high:+.2f}, p = {p:.3f}, {count} encodings): {said}"
 
@@ -111,14 +126,16 @@ def text_table(table):
     for c in table:
         label = c["label"] + (f" norm {c['norm']:g}" if c["norm"] else "") + (f" r={c['rank']}" if c["rank"] else "")
         widths = (("raw", 9), ("scaled", 8), ("null_raw", 9), ("null_scaled", 8), ("violation_rate", 8))
+        half = "-" if np.isnan(c["half"]) else f"{c['half']:.4f}"
         numbers = (f"{c[k]:>{w}.4g}" if np.isfinite(c[k]) else f"{'-':>{w}}" for k, w in widths)
-        lines.append(f"{label:<20} {c['d'] or '-':>4} {c['seeds']:>5} {c['accuracy']:>9.4f} {c['half']:>7.4f} " + " ".join(numbers))
+        lines.append(f"{label:<20} {c['d'] or '-':>4} {c['seeds']:>5} {c['accuracy']:>9.4f} {half:>7} " + " ".join(numbers))
     return lines
 
 
 def draw(table, correlations, baseline, folder):
     from figures import figure, save, style
-    fig, axes = figure(3, sharey=True)
+    fig, axes = figure(2, 2, sharey=True)
+    axes, corner = axes.flat[:3], axes.flat[3]
     labels = sorted({c["label"] for c in table})
     shown = (("raw", "raw stress (log; below 1e-6 at 1e-6)"), ("scaled", "scaled stress"), ("null_scaled", "scaled stress against shuffled text"))
     for ax, (name, words) in zip(axes, shown):
@@ -137,9 +154,11 @@ def draw(table, correlations, baseline, folder):
         ax.set_xlabel(words)
     if baseline is not None:
         axes[1].axvline(baseline, color="#8C8C8C", linestyle=":", label="all distances equal")
-    axes[0].set_ylabel("accuracy on held-out documents (%)")
+    for ax in axes[::2]:
+        ax.set_ylabel("accuracy on held-out documents (%)")
     handles = {text: handle for ax in axes for handle, text in zip(*ax.get_legend_handles_labels())}
-    axes[2].legend(handles.values(), handles.keys(), fontsize=9, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    corner.axis("off")
+    corner.legend(handles.values(), handles.keys(), loc="center left")
     save(fig, folder, "accuracy")
 
 
@@ -149,24 +168,27 @@ def compare(trained, sweep, program, out):
         raise ScoreError(f"comparing the runs of {trained}: found no result.json, expected finished runs of train.py")
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    add_stress(results, sweep, trained, program, out / "scores")
+    refuse_mixtures(results, trained)
+    scores = add_stress(results, sweep, trained, program, out / "scores")
     table = cells(results)
     for r in results:
         r.pop("curve", None)
     write_csv(out / "runs.csv", list(results[0]), results)
-    write_csv(out / "accuracy.csv", ["label", "d", "norm", "rank", "seeds", "accuracy", "half", "parameters", *COLUMNS], table)
-    length = results[0]["length"]
-    with h5py.File(Path(sweep) / f"stress-{length}.h5") as file:
-        baseline = float(file.attrs["constant_baseline"])
-    correlations = {name: rank_correlation(table, name) for name in COLUMNS[:5]}
-    judged = results[0]["judged"]
+    write_csv(out / "checkpoints.csv", ["run", "step", *MEASURES, *(f"null_{name}" for name in NULL_MEASURES)],
+              [{"run": run, **score} for run in sorted(scores) for score in scores[run]])
+    write_csv(out / "accuracy.csv", ["label", "d", "norm", "rank", "seeds", "accuracy", "half", "parameters", "table_norm", *COLUMNS], table)
     first = results[0]
-    print(f"task {first['task']}, {length} positions, {first['steps']} steps; {judged} judged, chance {first['chance']:.3f}; +-95% is over seeds")
+    with h5py.File(Path(sweep) / f"stress-{first['length']}.h5") as file:
+        baseline = float(file.attrs["constant_baseline"])
+    correlations = {name: rank_correlation(table, name) for name in CORRELATED}
+    print(f"task {first['task']}, {first['length']} positions, {first['steps']} steps; {first['judged']} judged, chance {first['chance']:.3f}; +-95% is over seeds")
     print("\n".join(text_table(table)))
     print(f"an encoding with all distances equal has scaled stress {baseline:.4g}")
     for one, other in distinct(table)[1]:
         print(f"{one['label']} d={one['d']} is the same table as {other['label']} d={other['d']}: counted once")
-    for name, words in zip(COLUMNS, ("raw stress", "scaled stress", "raw stress against shuffled text", "scaled stress against shuffled text", "violation rate")):
+    for sentence in moved(table, scores):
+        print(sentence)
+    for name, words in CORRELATED.items():
         print(verdict(words, *correlations[name]))
     draw(table, correlations, baseline, out)
     return table, correlations

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From text to trained models on the bundled King James Bible, letter by letter: tokenise, sweep, train encodings x seeds, score the tables that
-# training left, and accuracy against stress. About four minutes on two idle cores; called again it does what is missing.
+# From text to trained models on the bundled King James Bible, letter by letter: tokenise, sweep, train encodings x seeds, score the tables of
+# every checkpoint, accuracy against stress, and a report of the sweep. About four minutes on two idle cores; called again it does what is missing.
 #   bash jobs/downstream/demo.sh [OUT] [--small] [--set KEY=VALUE ...]       OUT: downstream-out
 #     --small     one verse in ten, two seeds, few steps: what the tests run
 #     --set       beats a key of configs/downstream-kjv.ini
@@ -54,8 +54,8 @@ say "1/5 posgeom tokenize: a letter a token, a verse a document"
 [ -f "$out/tokens/tokens.idx" ] || "$posgeom" tokenize --corpus "$text" --format text --tokenizer chars --out "$out/tokens" --progress none
 letters=$(wc -l <"$out/tokens/tokens.vocab.txt")
 
-say "2/5 posgeom run: counts, spectrum, encodings and stress at 16 positions, with halves and shuffled text"
-"$posgeom" run --corpus "$out/tokens/tokens.bin" --format megatron --vocab-size "$letters" --lengths 16 --dims 2,4,8,16 --encodings "$encodings" --noise all \
+say "2/5 posgeom run: counts, spectrum, encodings and stress at 8, 16 and 32 positions, with halves and shuffled text"
+"$posgeom" run --corpus "$out/tokens/tokens.bin" --format megatron --vocab-size "$letters" --lengths 8,16,32 --dims 2,4,8,16 --encodings "$encodings" --noise all \
   --write-encodings --out "$out/sweep" --progress none
 
 say "3/5 training: encodings x seeds, $jobs runs beside each other (configs/downstream-kjv.ini)"
@@ -66,9 +66,5 @@ say "4/5 posgeom stress of the trained tables, and accuracy against stress"
 "$python" "$here/compare.py" "$out/trained" --sweep "$out/sweep" --posgeom "$posgeom" --out "$out/compared"
 
 say "5/5 report"
-if [ -f "$root/jobs/report.py" ]; then
-  "$python" "$root/jobs/report.py" "$out/sweep"
-else
-  echo "no jobs/report.py here"
-fi
-say "Done: $out/compared/accuracy.csv (a line an encoding), runs.csv (a line a run), accuracy.png"
+"$python" "$root/jobs/report.py" "$out/sweep"
+say "Done: $out/compared/accuracy.csv (a line an encoding), runs.csv (a line a run), checkpoints.csv, accuracy.png; $out/sweep/report/index.html"

@@ -15,17 +15,6 @@ def min_separation(table):
     return d[np.triu_indices(len(d), 1)].min()
 
 
-def raw_stress(d, h):
-    upper = np.triu_indices(len(h), 1)
-    return ((d - h)[upper] ** 2).sum() / (h[upper] ** 2).sum()
-
-
-def scaled_stress(d, h):
-    upper = np.triu_indices(len(h), 1)
-    d, h = d[upper], h[upper]
-    return 1 - (d @ h) ** 2 / ((d @ d) * (h @ h)) if d.any() else np.nan
-
-
 def violation_rate(d):
     """Among all i and pairs (j, k) with |i-j| < |i-k|, j and k other than i: the share with D_ij > D_ik, ties (1e-9 of the largest) apart."""
     n, tie = len(d), 1e-9 * d.max()
@@ -39,10 +28,10 @@ def violation_rate(d):
     return violated / triples if triples else np.nan
 
 
-def read_distributions(path, length, group="counts"):
-    """(mu [m, V], position [m]) of counts.h5: the token distributions of the positions that hold any. group: counts, or counts_shuffled."""
+def read_distributions(path, length):
+    """(mu [m, V], position [m]) of counts.h5: the token distributions of the positions that hold any."""
     with h5py.File(path, "r") as file:
-        name = next((name for name in (f"length_{length}/{group}", group) if name in file), None)
+        name = next((name for name in (f"length_{length}/counts", "counts") if name in file), None)
         if name is None:
             return None, None
         indptr = file[f"{name}/indptr"][()][:length + 1]

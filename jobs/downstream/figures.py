@@ -17,8 +17,8 @@ def style(k):
     return {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
 
 
-def figure(columns=1, **options):
-    return plt.subplots(1, columns, figsize=(5.6 * columns, 4.2), **options)
+def figure(columns=1, rows=1, **options):
+    return plt.subplots(rows, columns, figsize=(5.6 * columns, 4.2 * rows), **options)
 
 
 def save(fig, folder, name):

@@ -9,7 +9,9 @@
 
 This file stands alone (torch, h5py): copy it into a trainer.
 """
+import contextlib
 import math
+import operator
 import re
 import warnings
 from pathlib import Path
@@ -35,21 +37,17 @@ def load_encoding(path, length, d, dtype=torch.float32, norm=None, name=None):
     norm    None, or the root mean square of the rows' norms that the table is scaled to (over the positions with data)
     Rows are put at their true positions; positions without data get zeros, and a warning says how many. Columns beyond the rank are zero.
     """
-    path = Path(path)
-    try:
-        with h5py.File(path, "r") as file:
-            kind = _text(file.attrs.get("format", "none"))
-            stored = int(file.attrs.get("length", 0))
-            if kind == "posgeom-geometry":
-                rows, position = _from_geometry(file, path, name or "mds", d)
-            elif kind == "posgeom-stress":
-                rows, position = _from_stress(file, path, name or "smacof", d, stored)
-            else:
-                raise EncodingError(f"reading an encoding from {path}: found a file of format '{kind}', expected geometry-<n>.h5 or stress-<n>.h5 of posgeom")
-    except OSError as error:
-        reason = str(error).splitlines()[0]
-        raise EncodingError(f"reading an encoding from {path}: {reason}; expected a file that `posgeom run` wrote") from None
-    if not 1 <= length <= stored:
+    path, length, d = Path(path), _whole("positions", length, path), _whole("columns", d, path)
+    with _opened(path) as file:
+        kind = _text(file.attrs.get("format", "none"))
+        stored = int(file.attrs.get("length", 0))
+        if kind == "posgeom-geometry":
+            rows, position = _from_geometry(file, path, name or "mds", d)
+        elif kind == "posgeom-stress":
+            rows, position = _from_stress(file, path, name or "smacof", d, stored)
+        else:
+            raise EncodingError(f"reading an encoding from {path}: found a file of format '{kind}', expected geometry-<n>.h5 or stress-<n>.h5 of posgeom")
+    if length > stored:
         raise EncodingError(f"reading an encoding from {path}: {length} positions are wanted, found {stored}; run posgeom with --lengths {length}")
     if not np.isfinite(rows).all():
         raise EncodingError(f"reading an encoding from {path}: found {int((~np.isfinite(rows)).sum())} entries that are not finite; make the file again")
@@ -67,11 +65,33 @@ def load_encoding(path, length, d, dtype=torch.float32, norm=None, name=None):
 
 def positions_with_data(path, length):
     """Boolean [length]: which rows of load_encoding(path, length, ...) come from the corpus. path is geometry-<n>.h5."""
-    with h5py.File(path, "r") as file:
+    with _opened(Path(path)) as file:
         position = file["position"][()]
     reached = torch.zeros(length, dtype=torch.bool)
     reached[torch.as_tensor(position[position < length], dtype=torch.int64)] = True
     return reached
+
+
+@contextlib.contextmanager
+def _opened(path):
+    """An HDF5 file to read; what is not there or damaged is an EncodingError."""
+    if not path.is_file():
+        raise EncodingError(f"reading an encoding from {path}: found {'a folder' if path.is_dir() else 'no such file'}, expected a file that `posgeom run` wrote")
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError) as error:
+        reason = str(error).strip("'\"").splitlines()[0]
+        raise EncodingError(f"reading an encoding from {path}: {reason}; expected a whole file that `posgeom run` wrote: make it again") from None
+
+
+def _whole(what, number, path):
+    try:
+        if operator.index(number) >= 1:
+            return operator.index(number)
+    except TypeError:
+        pass
+    raise EncodingError(f"reading an encoding from {path}: {number} {what} are wanted, expected a whole number above 0")
 
 
 def _from_geometry(file, path, name, d):
@@ -109,7 +129,7 @@ def _from_stress(file, path, name, d, length):
     geometry = path.with_name(re.sub("^stress", "geometry", path.name))
     if not geometry.is_file():
         raise EncodingError(f"reading the encoding {name} from {path}: found {len(rows)} rows for {length} positions, and no {geometry} to say which; keep them together")
-    with h5py.File(geometry, "r") as beside:
+    with _opened(geometry) as beside:
         position = beside["position"][()]
     if len(position) != len(rows):
         raise EncodingError(f"reading the encoding {name} from {path}: found {len(rows)} rows and {len(position)} positions in {geometry}; make both again")
@@ -148,7 +168,7 @@ class PositionEncoding(nn.Module):
     factored    A B', A [length, rank], B [d, rank]: rank (length + d) parameters, at the start the best approximation of init
     sinusoidal  the fixed table of d columns                                  none       nothing
     rope        rotates queries and keys by their position                    alibi      adds -|i-j| m_k to the scores of head k
-    A table narrower than `width` is added to the first d coordinates, so its distances are those that posgeom scores.
+    Sequences may be shorter than `length`, not longer. A table narrower than `width` is added to the first d coordinates, so its distances are those that posgeom scores.
     Keep weight decay off these parameters (`table_parameters`): it would move rows that no token ever trains.
     """
 
@@ -157,13 +177,13 @@ class PositionEncoding(nn.Module):
         if mode not in MODES:
             raise EncodingError(f"position encoding: found mode '{mode}', expected one of {', '.join(MODES)}")
         self.mode, self.length, self.width = mode, length, width
-        self.d = init.shape[1] if init is not None else d or width
+        self.d = init.shape[1] if init is not None else width if d is None else d
         self.rank = None
         if init is not None and (tuple(init.shape) != (length, self.d) or mode in ("none", "sinusoidal", "rope", "alibi")):
             raise EncodingError(f"position encoding '{mode}' of {length} positions: found an initial table of shape {tuple(init.shape)}, expected"
                                 + (f" [{length}, d]" if mode in ("frozen", "learned", "factored") else " none"))
-        if self.d > width:
-            raise EncodingError(f"position encoding '{mode}': found {self.d} columns, expected at most the model's width, {width}; use fewer components")
+        if not 1 <= self.d <= width:
+            raise EncodingError(f"position encoding '{mode}': found {self.d} columns, expected 1 to the model's width, {width}; use fewer components")
         if mode == "frozen" and init is None:
             raise EncodingError("position encoding 'frozen': found no table, expected one in init")
         start = init
@@ -190,12 +210,19 @@ class PositionEncoding(nn.Module):
 
     def _factor(self, start, rank):
         u, s, v = torch.linalg.svd(start.double(), full_matrices=False)
-        self.rank = int(rank or max(1, int((s > 1e-6 * s[0]).sum())))  # in float32 the rank is not seen more sharply
+        own = max(1, int((s > 1e-6 * s[0]).sum()))  # in float32 the rank is not seen more sharply
+        self.rank = own if rank is None else rank
         if not 1 <= self.rank <= len(s):
             raise EncodingError(f"position encoding 'factored': found rank {self.rank}, expected 1 to {len(s)}")
         root = s[:self.rank].sqrt()
-        self.a = nn.Parameter((u[:, :self.rank] * root).to(start.dtype))
-        self.b = nn.Parameter((v[:self.rank].T * root).to(start.dtype))
+        # Beyond the table's own rank A begins at 0 and B does not: were both 0, neither would ever have a gradient.
+        idle = s[:self.rank] <= 1e-6 * s[0]
+        self.a = nn.Parameter((u[:, :self.rank] * root.masked_fill(idle, 0.0)).to(start.dtype))
+        self.b = nn.Parameter((v[:self.rank].T * root.masked_fill(idle, float(root[0]) or 1.0)).to(start.dtype))
+
+    def _check(self, n):
+        if n > self.length:
+            raise EncodingError(f"position encoding '{self.mode}' of {self.length} positions: found a sequence of {n}; cut it, or take a table of more positions")
 
     def table(self):
         """[length, d], or None where positions do not enter as vectors."""
@@ -212,11 +239,13 @@ class PositionEncoding(nn.Module):
         table = self.table()
         if table is None:
             return x
+        self._check(x.shape[1])
         return x + nn.functional.pad(table[:x.shape[1]], (0, self.width - self.d))
 
     def rotate(self, q, k):
         if self.mode != "rope":
             return q, k
+        self._check(q.shape[-2])
         cosine, sine = self.cosine[:q.shape[-2]], self.sine[:q.shape[-2]]
 
         def turn(x):
@@ -224,4 +253,7 @@ class PositionEncoding(nn.Module):
         return turn(q), turn(k)
 
     def bias(self, n):
-        return self.slopes_by_lag[:, :n, :n] if self.mode == "alibi" else 0.0
+        if self.mode != "alibi":
+            return 0.0
+        self._check(n)
+        return self.slopes_by_lag[:, :n, :n]

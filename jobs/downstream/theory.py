@@ -52,14 +52,18 @@ def demonstrate(name, context):
     return all(measured["claims"].values())
 
 
+def numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
 def main(arguments=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("what", choices=[*COMMANDS, "all"])
-    p.add_argument("--out", default="theory")
-    p.add_argument("--seeds", default="1,2,3")
+    p.add_argument("--out", default="theory", metavar="DIR", help="of figures, numbers and runs (theory)")
+    p.add_argument("--seeds", type=numbers, default="1,2,3", metavar="N,...", help="of the runs, whose intervals are over them (1,2,3)")
     options, given = p.parse_known_args(arguments)
     torch.set_num_threads(blas.threads())
-    context = Context(options.out, [int(seed) for seed in options.seeds.split(",")], given)
+    context = Context(options.out, options.seeds, given)
     held = [demonstrate(name, context) for name in (COMMANDS if options.what == "all" else [options.what])]
     return 0 if all(held) else 1
 

@@ -61,18 +61,20 @@ def monotone(context, d=16, documents=256, limit=0.02):
     p0 = 1e-3 * random.normal(size=(n, d))
     few = tokens[random.permutation(len(tokens))[:documents]]
     mu_few = np.stack([np.bincount(few[:, i], minlength=vocabulary) for i in range(n)]) / len(few)
-    errors, rates, times = {}, {}, np.concatenate(([0.0], np.geomspace(0.001, 100, 26)))
+    errors, rates, descent, times = {}, {}, {}, np.concatenate(([0.0], np.geomspace(0.001, 100, 26)))
     for name, a in attentions(n).items():
         m, k = a.T @ a, w @ w.T
 
         def force(distribution):
             return a.T @ (distribution @ u - a @ distribution @ e @ w) @ w.T
-        checked = [0.08, 0.4, 1.6]
+        checked = [0.0, 0.08, 0.4, 0.8, 1.6]
         exact = [closed_form(p0, force(mu_few), m, k, t) for t in checked]
         errors[name] = []
         for step in (0.04, 0.02, 0.01):
             found = simulate(torch.from_numpy(few), e, u, a, w, p0, checked, step)
             errors[name].append(max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, exact)))
+        descent[name] = {"step": [round(t / step) for t in checked], "simulated": [violation_rate(distances(x)) for x in found],
+                         "closed_form": [violation_rate(distances(y)) for y in exact]}
         rates[name] = [violation_rate(distances(closed_form(p0, force(mu), m, k, t))) for t in times]
     of_h = read_rate(options)
     draw(context.out, times, rates, premise, errors)
@@ -85,7 +87,12 @@ def monotone(context, d=16, documents=256, limit=0.02):
                 + (f" ({100 * of_h:.1f} % in the counts of the whole corpus)" if of_h is not None else "")]
     findings += [f"attention '{name}': violations {100 * x[0]:.1f} % at the random start, {100 * min(x[1:]):.1f} % at best, {100 * x[-1]:.1f} % in the end"
                  for name, x in rates.items()]
-    return {"claims": claims, "findings": findings, "time": list(times), "violation_rate": rates, "premise": premise, "errors": errors}
+    for name, x in descent.items():
+        told = ", ".join(f"{100 * rate:.1f} % at step {k}" for k, rate in zip(x["step"], x["simulated"]))
+        apart = max(abs(one - other) for one, other in zip(x["simulated"], x["closed_form"]))
+        findings.append(f"attention '{name}', violations along the simulated descent ({documents} documents): {told}; the closed form's differ by"
+                        f" {100 * apart:.1f} points at most")
+    return {"claims": claims, "findings": findings, "descent": descent, "time": list(times), "violation_rate": rates, "premise": premise, "errors": errors}
 
 
 def read_rate(options):

@@ -51,7 +51,7 @@ def draw(folder, worst, reached):
     labels = [name.replace(", ", ",\n").replace("sinusoidal ", "sinusoidal\n").replace("no positions", "no\npositions") for name in worst]
     left.bar(labels, [max(x, 1e-9) for x in worst.values()], color=COLOURS[:3])
     left.axhline(LIMIT, color="black", linestyle="--")
-    left.text(2.45, LIMIT * 1.2, "limit 1e-5", ha="right", va="bottom")
+    left.text(-0.45, LIMIT * 1.2, "limit 1e-5", va="bottom")
     left.set_yscale("log")
     left.set_ylabel("largest deviation from\nequivariance (hidden units, log)")
     means = [interval(x) for x in reached.values()]

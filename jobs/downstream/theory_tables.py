@@ -109,19 +109,26 @@ def factored(context, ranks=(1, 2, 4, 8)):
     n, d = options.length, options.d or options.width
     runs = {"n d, learned": [train.run(context.arguments("factored", "--encoding", "mds", "--mode", "learned", "--seed", seed)) for seed in context.seeds]}
     claims = {f"a learned table has n d = {n * d} parameters": runs["n d, learned"][0]["position_parameters"] == n * d}
-    for rank in ranks:
+    for rank in (r for r in ranks if r <= min(n, d)):
         runs[f"rank {rank}"] = [train.run(context.arguments("factored", "--encoding", "mds", "--mode", "factored", "--rank", rank, "--seed", seed)) for seed in context.seeds]
         claims[f"rank {rank} has r (n + d) = {rank * (n + d)}"] = runs[f"rank {rank}"][0]["position_parameters"] == rank * (n + d)
+        trained = [read_series(Path(context.out) / "factored" / run["run"] / "position_table.h5")[1][-1] for run in runs[f"rank {rank}"]]
+        found = [np.linalg.matrix_rank(table, tol=1e-5 * np.linalg.norm(table)) for table in trained]
+        claims[f"and the trained tables are of rank {rank} at most"] = max(found) <= rank
     fig, ax = figure()
-    findings = []
+    findings, sizes = [], []
     for k, (name, results) in enumerate(runs.items()):
         mean, half = interval([r["accuracy"] for r in results])
         size = results[0]["position_parameters"]
-        ax.errorbar([size], [100 * mean], [100 * np.nan_to_num(half)], capsize=4, label=f"{name} ({size})", **{**style(k), "linestyle": ""})
+        beside = 1.05 ** sizes.count(size)  # equal sizes do not hide each other
+        sizes.append(size)
+        ax.errorbar([size * beside], [100 * mean], [100 * np.nan_to_num(half)], capsize=4, label=f"{name} ({size})", **{**style(k), "linestyle": ""})
         findings.append(f"{name}: {size} parameters ({100 * size / (n * d):.0f} % of n d), accuracy {mean:.4f} +- {half:.4f} ({len(results)} seeds)")
     if max(ranks) * (n + d) >= n * d:
         findings.append(f"it saves only below rank n d / (n + d) = {n * d / (n + d):.1f}")
     ax.set_xscale("log")
+    ax.set_xticks(sorted(set(sizes)), [str(size) for size in sorted(set(sizes))])
+    ax.minorticks_off()
     ax.set_xlabel("parameters of the position table (log)")
     ax.set_ylabel("accuracy on held-out documents (%)")
     ax.legend(fontsize=9)

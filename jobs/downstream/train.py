@@ -11,6 +11,7 @@ SIGUSR1 with everything so far kept.
 """
 import argparse
 import json
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -81,20 +82,29 @@ def parser():
 
 def resolve(options):
     """Fills in what depends on other options."""
-    for name in ("length", "steps", "batch", "width", "layers", "heads", "checkpoints", "held"):
-        if getattr(options, name) < 1:
-            raise Refused(f"option --{name}: found {getattr(options, name)}, expected at least 1")
+    least = dict.fromkeys(("length", "steps", "batch", "width", "layers", "heads", "feed", "checkpoints", "held", "top", "documents", "d", "rank"), 1)
+    least |= {"seed": 0, "shortest": 2 if options.task == "order" else 1}
+    for name, number in least.items():
+        found = getattr(options, name)
+        if found is not None and found < number:
+            raise Refused(f"option --{name}: found {found}, expected at least {number}")
+    for name in ("lr", "norm"):
+        found = getattr(options, name)
+        if found is not None and not 0 < found < math.inf:
+            raise Refused(f"option --{name}: found {found}, expected a number above 0")
     if options.width % (2 * options.heads):
         raise Refused(f"option --width: found {options.width}, expected a multiple of 2 * heads = {2 * options.heads}")
     if options.encoding in WITHOUT_TABLE:
         if options.mode:
             raise Refused(f"option --mode: found {options.mode} with --encoding {options.encoding}, which has no table; leave it out")
-        options.mode, options.d = options.encoding, None
+        options.mode, options.d, options.norm, options.rank = options.encoding, None, None, None
         return
     options.mode = options.mode or ("learned" if options.encoding == "scratch" else "frozen")
     options.d = options.d or options.width
-    if not 1 <= options.d <= options.width:
+    if options.d > options.width:
         raise Refused(f"option --d: found {options.d}, expected 1 to the model's width, {options.width}")
+    if options.rank and options.mode != "factored":
+        raise Refused(f"option --rank: found {options.rank} with --mode {options.mode}, expected it with --mode factored")
     if options.encoding == "scratch" and options.mode == "frozen":
         raise Refused("option --mode: found frozen with --encoding scratch, expected learned or factored; random is the frozen one")
 
@@ -123,7 +133,11 @@ def make_task(options):
     tokens = np.where(valid, np.minimum(tokens, options.top), options.top + 2)
     common = {"tokens": tokens, "valid": valid, "top": options.top, "seed": options.seed, "batch": options.batch, "held": options.held}
     if options.task == "order":
-        return Order(**common, adjacent=options.adjacent)
+        task = Order(**common, adjacent=options.adjacent)
+        if len(task.test) == 0:
+            raise Refused(f"reading tokens from {options.tokens}: found no held-out document of two different tokens, expected some to exchange; raise --top, or"
+                          " take --task masked")
+        return task
     if options.task == "masked":
         return Masked(**common)
     if not options.labels:

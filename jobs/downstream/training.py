@@ -123,7 +123,7 @@ def train(options, task, table, folder, described, stopping):
         write_series(series_file, steps, tables, described)
     result = {**described, **{k: v for k, v in curve[-1].items() if k != "step"}, "loss": curve[-1].get("loss", loss),
               "parameters": sum(p.numel() for p in model.parameters()), "position_parameters": sum(p.numel() for p in model.position.parameters()),
-              "rank": model.position.rank, "table_norm": math.sqrt(float((tables[-1].astype(float) ** 2).sum(1).mean())) if tables else None,
+              "table_rank": model.position.rank, "table_norm": math.sqrt(float((tables[-1].astype(float) ** 2).sum(1).mean())) if tables else None,
               "seconds": round(seconds, 1), "threads": torch.get_num_threads(), "curve": [[c["step"], c["accuracy"]] for c in curve]}
     if options.keep_model:
         torch.save(model.state_dict(), folder / "model.pt")

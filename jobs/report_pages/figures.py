@@ -7,7 +7,7 @@ from . import style
 from .series import SMALLEST
 from .style import BLACK, BLUE, DARK, GREY, ORANGE, VERMILION, WIDTH, legend, log_axis, looks, panel, powers_axis, shortened
 
-LOWEST = 1e-4  # of the largest stress: the least that a panel goes down to
+LOWEST = 1e-6  # of the corpus's largest stress: the least that a panel goes down to
 
 
 def spectrum(s, length):
@@ -40,27 +40,29 @@ def spectrum(s, length):
     return figure
 
 
-def limits(curves, baseline=()):
-    """Of a vertical axis; what is below is drawn on the lower edge, since zero to rounding must not squeeze all the rest."""
-    values = np.concatenate([np.asarray(y, float) for _, y in curves] + [np.asarray(baseline, float)])
-    values = values[values > SMALLEST]
-    return (max(values.min() / 1.6, values.max() * LOWEST), values.max() * 1.4) if len(values) else (0.1, 1)
+def limits(s):
+    """Of a vertical axis; what is below is drawn on the lower edge, since zero to rounding must not squeeze all the rest. Shuffled text may
+    be far above the corpus, and does not decide what is small."""
+    own = [np.asarray(y, float) for _, y in s.curves.values()]
+    baseline = [] if s.baseline is None else [np.ravel(s.baseline[1] if np.ndim(s.baseline) else s.baseline)]
+    values = np.concatenate([*own, *baseline, *(np.asarray(y, float) for _, y in s.shuffled.values()), []])
+    values, largest = values[values > SMALLEST], max((y.max() for y in own if len(y)), default=0.0)
+    return (max(values.min() / 1.6, largest * LOWEST), values.max() * 1.4) if len(values) else (0.1, 1)
 
 
 def stress_figure(title, s, names, x_label, y_label):
     look = looks(names)
-    curves = [*s.curves.values(), *getattr(s, "shuffled", {}).values()]
-    if not curves:
+    if not s.curves:
         return None
-    shuffled = bool(getattr(s, "shuffled", {}))
+    shuffled = bool(s.shuffled)
     with_baseline = s.baseline is not None
     longest = max(len(shortened(name)) for name in s.curves)
     columns = 3 if longest <= 12 else 2
     figure, axis = panel(title, len(s.curves) + with_baseline + shuffled, columns)
-    low, high = limits(curves, () if not with_baseline else np.atleast_1d(s.baseline) if np.ndim(s.baseline) == 0 else s.baseline[1])
+    low, high = limits(s)
     for name, (x, y) in s.curves.items():
         axis.plot(x, np.maximum(y, low), label=shortened(name), clip_on=False, **look[name])
-    for name, (x, y) in getattr(s, "shuffled", {}).items():
+    for name, (x, y) in s.shuffled.items():
         axis.plot(x, np.maximum(y, low), color=look[name]["color"], linewidth=0.6, linestyle=(0, (2, 2)), zorder=1.5)
     if with_baseline:
         style_of_baseline = {"color": BLACK, "linewidth": 1, "linestyle": (0, (5, 2)), "label": "constant baseline", "zorder": 1}
@@ -70,7 +72,7 @@ def stress_figure(title, s, names, x_label, y_label):
             axis.plot(*s.baseline, **style_of_baseline)
     if shuffled:
         axis.plot([], [], color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), label="on shuffled text")
-    powers_axis(axis, np.concatenate([x for x, _ in curves]))
+    powers_axis(axis, np.concatenate([x for x, _ in s.curves.values()]))
     log_axis(axis, low, high)
     axis.set_xlabel(x_label)
     axis.set_ylabel(y_label)
@@ -137,13 +139,13 @@ def components(geometry):
         axis.axhline(0, color="#bbbbbb", linewidth=0.6)
         axis.plot(geometry.position, values, color=BLUE, linewidth=1 if len(values) <= 512 else 0.5, rasterized=len(values) > 2000)
         share = geometry.eigenvalues[k] / geometry.trace if geometry.trace > 0 else np.nan
-        axis.set_ylabel(f"{k + 1}")
-        axis.text(0.99, 0.97, f"{100 * share:.1f} % of trace", transform=axis.transAxes, ha="right", va="top", fontsize=7,
+        axis.text(0.99, 0.97, f"component {k + 1}: {100 * share:.1f} % of trace", transform=axis.transAxes, ha="right", va="top", fontsize=7,
                   bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8})
         axis.yaxis.set_major_locator(ticker.MaxNLocator(3))
         low, high = min(values.min(), 0), max(values.max(), 0)
-        axis.set_ylim(low - 0.08 * (high - low), high + 0.3 * (high - low))
+        axis.set_ylim(low - 0.08 * (high - low), high + 0.45 * (high - low))
     grid[0].set_title(f"Leading MDS components, n = {geometry.length}")
+    figure.text(0.02, 0.5, "coordinate (unit of H)", rotation=90, va="center", fontsize=7.5)
     grid[-1].set_xlabel("position")
     grid[-1].xaxis.set_major_locator(ticker.MaxNLocator(6, integer=True))
     return figure

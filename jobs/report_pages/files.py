@@ -137,7 +137,10 @@ def read_stress(path):
         s.names = f.texts("encoding_name")
         cells = (len(s.names), len(s.dimension))
         s.tables = {name: f.array(name, cells) for name in MEASURES}
-        s.shuffled = {name: f.array(f"shuffled/{name}", cells) for name in ("raw", "scaled") if f.has(f"shuffled/{name}")}
+        for part in ("shuffled", "denoised"):
+            setattr(s, part, {name: f.array(f"{part}/{name}", cells) for name in ("raw", "scaled") if f.has(f"{part}/{name}")})
+            baseline = f.attributes(part).__dict__.get("constant_baseline", np.nan) if f.has(part) else np.nan
+            setattr(s, f"{part}_baseline", baseline)
         s.written = {name: [int(d) for d in f.names(f"encodings/{name}") if d.isdigit()] for name in f.names("encodings")}
     return s
 
@@ -157,7 +160,7 @@ def read_sweep(path):
             path=path, length=length, constant_baseline=column["constant_baseline"][k], provenance=provenance, options=options,
             corpus_violation_rate=column["corpus_violation_rate"][k], rank=int(column["rank"][k]), trace=column["trace"][k],
             dimension=dimension, names=names, tables={name: table[k] for name, table in tables.items()}, written={},
-            shuffled={name: table[k] for name, table in shuffled.items()})
+            shuffled={name: table[k] for name, table in shuffled.items()}, shuffled_baseline=np.nan, denoised={}, denoised_baseline=np.nan)
     return SimpleNamespace(path=path, lengths=[int(n) for n in lengths], by_length=by_length, provenance=provenance, options=options)
 
 

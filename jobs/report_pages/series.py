@@ -69,7 +69,7 @@ def common_dimension(collected, ranks=()):
 
 def against_length(collected, measure, d):
     """Curves name -> (n, value at dimension d) and the constant baseline by n."""
-    s = SimpleNamespace(curves={}, baseline=None)
+    s = SimpleNamespace(curves={}, shuffled={}, baseline=None)
     points = {}
     for n, stress in sorted(collected.items()):
         at = np.flatnonzero(stress.dimension == d)

@@ -18,7 +18,7 @@ matplotlib.rcParams.update({
 # Okabe and Ito's palette without its yellow, which white paper swallows. Lines that may coincide differ in dashes and markers too.
 BLACK, ORANGE, SKY, GREEN, BLUE = "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 VERMILION, PURPLE, GREY, DARK = "#D55E00", "#CC79A7", "#767676", "#004D40"
-ENCODINGS = {"mds": (BLUE, "o", "-"), "smacof": (SKY, "v", "--"), "signal": (GREEN, "*", "-"), "sinusoidal": (VERMILION, "s", "-"),
+ENCODINGS = {"mds": (BLUE, "o", "-"), "smacof": (SKY, "v", "--"), "signal": (DARK, "*", (0, (3, 1))), "sinusoidal": (VERMILION, "s", "-"),
              "rope": (ORANGE, "x", (0, (2, 2.5))), "alibi": (GREEN, "^", "-"), "linear": (PURPLE, "+", (0, (2, 2.5))), "random": (GREY, "D", ":")}
 OTHERS = [(colour, marker, dashes) for dashes, marker in (("-.", "h"), ((0, (1, 1)), "<"), ((0, (6, 1, 1, 1)), ">"))
           for colour in (SKY, VERMILION, PURPLE, GREEN, ORANGE, BLUE)]

@@ -3,6 +3,8 @@ import numpy as np
 
 from .series import SMALLEST, best_dimension
 
+OF_THE_CORPUS = ("mds", "smacof")  # against shuffled text they are the shuffled corpus's own
+
 
 def g(value, digits=4):
     return f"{value:.{digits}g}" if np.isfinite(value) else "undefined"
@@ -72,11 +74,44 @@ def noise_sentences(noise, length):
     return sentences
 
 
-def judged(stress):
-    """Names of the encodings whose best scaled stress beats the constant baseline, and of those whose does not."""
-    best = {name: best_dimension(stress, name) for name in stress.names}
-    better = [name for name, x in best.items() if x and x[1] < stress.constant_baseline]
-    return better, [name for name, x in best.items() if x and name not in better]
+def judged(names, scaled, baseline):
+    """Names of the encodings whose least scaled stress [E, D] beats the constant baseline, and of those whose does not."""
+    least = {name: np.nanmin(row) for name, row in zip(names, scaled) if np.isfinite(row).any()}
+    better = [name for name, value in least.items() if value < baseline]
+    return better, [name for name in least if name not in better]
+
+
+def listed(parts, most=12):
+    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
+
+
+def shuffled_sentences(stress):
+    """Scaled stresses of two corpora cannot be compared with each other, since the nearer H is to a constant the less any fit leaves: each is
+    judged by its own baseline."""
+    sentences = []
+    if "raw" in stress.shuffled:
+        there = [f"{name} {g(other)} ({g(own)} here)" for name, other, own in
+                 zip(stress.names, stress.shuffled["raw"][:, -1], stress.tables["raw"][:, -1]) if not np.isnan(other)]
+        if there:
+            sentences.append(f"against shuffled text, which has no order, raw stress at d = {stress.dimension[-1]} is: {listed(there)}"
+                             + (" (the others have none at that d)" if len(there) < len(stress.names) else ""))
+    if "scaled" in stress.shuffled and np.isfinite(stress.shuffled_baseline):
+        here, _ = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
+        there, _ = judged(stress.names, stress.shuffled["scaled"], stress.shuffled_baseline)
+        sentences.append(f"better than all distances equal in scaled stress at some d: {listed(here) or 'none'} here (below "
+                         f"{g(stress.constant_baseline)}); {listed(there) or 'none'} on shuffled text (below {g(stress.shuffled_baseline)})")
+        both = [name for name in here if name in there and name not in OF_THE_CORPUS]
+        if both:
+            sentences.append(f"of an encoding that beats equal distances on shuffled text too the fit is no evidence of order: {listed(both)}")
+    return sentences
+
+
+def denoised_sentences(stress):
+    best = []
+    for name, row in zip(stress.names, stress.denoised.get("scaled", ())):
+        if np.isfinite(row).any():
+            best.append(f"{name} {g(np.nanmin(row))} (d = {stress.dimension[np.nanargmin(row)]})")
+    return [f"against the de-noised distances the least scaled stress is: {listed(best)}; {g(stress.denoised_baseline)} with all distances equal"] if best else []
 
 
 def exact_from(stress, name):
@@ -87,7 +122,7 @@ def exact_from(stress, name):
 def stress_sentences(stress):
     sentences = []
     if np.isfinite(stress.constant_baseline):
-        better, not_better = judged(stress)
+        better, not_better = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
         text = f"an encoding with all distances equal has scaled stress {g(stress.constant_baseline, 6)} (constant baseline)"
         best = [(name, *best_dimension(stress, name)[:2]) for name in better]
         fitted = [f"{name} ({g(scaled)} at d = {d})" for name, d, scaled in best if scaled > SMALLEST]
@@ -96,18 +131,10 @@ def stress_sentences(stress):
         if exact:
             sentences.append(f"these reproduce all distances, sampling noise included: {', '.join(exact)}; what is fitted to H does so at its rank, or shortly before")
         if not_better:
-            sentences.append(f"and fit the distances no better than that at any d: {', '.join(not_better)} (for order, see the violation rate)")
+            sentences.append(f"these fit the distances no better than that at any d: {', '.join(not_better)} (for order, see the violation rate)")
     else:
         sentences.append("the constant baseline is undefined: all distances are zero, or there is no pair of positions")
-    if "scaled" in stress.shuffled and np.isfinite(stress.shuffled["scaled"]).any():
-        fitted = []
-        for name, row in zip(stress.names, stress.shuffled["scaled"]):
-            real = best_dimension(stress, name)
-            if real and np.isfinite(row).any() and np.nanmin(row) <= real[1] and name not in ("mds", "smacof"):
-                fitted.append(f"{name} ({g(np.nanmin(row))} against {g(real[1])})")
-        if fitted:
-            sentences.append("these fit the shuffled corpus at least as well as the real one (least scaled stress), so that what they fit is not "
-                             "the order of the tokens: " + ", ".join(fitted))
+    sentences += shuffled_sentences(stress) + denoised_sentences(stress)
     if np.isfinite(stress.corpus_violation_rate):
         sentences.append(f"in {100 * stress.corpus_violation_rate:.2f} % of the triples the nearer position is the one farther away in H (violation "
                          "rate of the corpus itself; the conjecture that training makes an encoding monotone presumes 0 %)")
@@ -140,7 +167,10 @@ def findings(run, length):
         sentences += geometry_sentences(geometry)
         sentences += [f"noise: {s}" for s in noise_sentences(geometry.noise, length)] if geometry.noise else []
     if length in run.collected:
-        sentences += stress_sentences(run.collected[length])
+        stress = run.collected[length]
+        sentences += stress_sentences(stress)
+        if "signal" in stress.names and geometry and geometry.noise and geometry.noise.position is not None:
+            sentences.append(f"signal is scored over the {len(geometry.noise.position)} positions of the noise analysis, against the same H")
     return sentences
 
 

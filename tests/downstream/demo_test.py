@@ -1,7 +1,6 @@
 """The whole way in small, as jobs/downstream/demo.sh goes it; grids, and how they are submitted."""
 import csv
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from case import DOWNSTREAM, SOURCE
 from harness import POSGEOM, Case
 
 import grid
-import scores
 
 ENVIRONMENT = {**os.environ, "PYTHON": sys.executable, "POSGEOM": POSGEOM}
 
@@ -35,41 +33,59 @@ class Demo(Case):
         for row in cells.values():
             self.assertEqual(row["seeds"], "2")
             self.assertTrue(0.4 < float(row["accuracy"]) < 1)
-        # The stress of a frozen table is the sweep's own, and that of the shuffled text is another one.
+        # The stress of a frozen table is the sweep's own, that against shuffled text too.
         with h5py.File(self.folder / "out/sweep/stress-16.h5") as f:
             names, column = [name.decode() for name in f["encoding_name"][()]], list(f["dimension"][()]).index(16)
             for name in ("mds", "sinusoidal"):
                 self.assertAlmostEqual(float(cells[name]["raw"]), f["raw"][names.index(name), column], delta=1e-5)
+            for measure in ("raw", "scaled"):
+                self.assertAlmostEqual(float(cells["sinusoidal"][f"null_{measure}"]) / f[f"shuffled/{measure}"][names.index("sinusoidal"), column], 1, delta=1e-5)
         self.assertGreater(float(cells["mds"]["null_raw"]), float(cells["mds"]["raw"]) + 0.01)
         self.assertEqual((cells["none"]["raw"], cells["rope"]["scaled"]), ("nan", "nan"))
+        for figure in ("sweep", "length_scaled", "length_raw", "stress_scaled-32", "spectrum-8"):
+            self.assertTrue((self.folder / f"out/sweep/report/{figure}.png").exists(), figure)
         for suffix in ("png", "svg"):
             self.assertGreater((compared / f"accuracy.{suffix}").stat().st_size, 5000)
-        for wanted in ("chance 0.500", "an encoding with all distances equal has scaled stress", "raw stress: 3 encodings with a table are too few"):
+        for wanted in ("chance 0.500", "an encoding with all distances equal has scaled stress", "raw stress: too few encodings with a table (3) for a rank correlation"):
             self.assertIn(wanted, done.stdout)
-        self.steps_of_a_series()
+        self.every_checkpoint_is_scored(done.stdout)
+        self.what_cannot_be_compared()
         again = self.demo()
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("reused", again.stdout)
         self.assertNotIn("step", again.stderr)
 
-    def steps_of_a_series(self):
-        """Every checkpoint scored, by posgeom's own reading of a series or in slices: the same names and numbers."""
-        trained, sweep = self.folder / "out/trained", self.folder / "out/sweep"
-        (run,) = [path.name for path in trained.iterdir() if "scratch" in path.name and path.name.endswith("seed1")]
-        found = scores.score_tables(POSGEOM, sweep, trained, {run: 16}, 16, self.folder / "scored", steps="all")[run]
-        self.assertEqual([one["step"] for one in found], [0, 20, 40])
-        original, scores.as_series = scores.as_series, lambda runs, trained: ["x=file:nowhere.npy"]
-        try:
-            sliced = scores.score_tables(POSGEOM, sweep, trained, {run: 16}, 16, self.folder / "sliced", steps="all")[run]
-        finally:
-            scores.as_series = original
-        for one, other in zip(found, sliced):
-            np.testing.assert_allclose(list(one.values()), list(other.values()), rtol=1e-9)
-        self.assertNotEqual(found[0]["raw"], found[-1]["raw"])
-        shutil.rmtree(self.folder / "scored/d16")
-        with self.assertRaises(scores.ScoreError) as caught:
-            scores.score_tables(POSGEOM, self.folder, trained, {run: 16}, 16, self.folder / "scored")
-        self.assertIn("counts.h5", str(caught.exception))
+    def every_checkpoint_is_scored(self, said):
+        with open(self.folder / "out/compared/checkpoints.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with open(self.folder / "out/compared/runs.csv", encoding="utf-8") as file:
+            runs = {row["run"]: row for row in csv.DictReader(file)}
+        with_table = [run for run, row in runs.items() if row["encoding"] not in ("none", "rope")]
+        self.assertEqual([(row["run"], int(row["step"])) for row in rows], [(run, step) for run in sorted(with_table) for step in (0, 20, 40)])
+        moved = []
+        for run in with_table:
+            first, _, last = [row for row in rows if row["run"] == run]
+            for measure in ("raw", "scaled", "violation_rate", "min_separation", "null_raw", "null_scaled"):
+                self.assertEqual(last[measure], runs[run][measure])
+            (moved if first["scaled"] != last["scaled"] else []).append((float(first["scaled"]), float(last["scaled"])))
+        self.assertEqual(len(moved), 2)  # the learned ones
+        first, last = np.mean(moved, 0)
+        self.assertIn(f"training moved scratch:learned d=16 from scaled stress {first:.4g} to {last:.4g} (2 seeds)", said)
+
+    def what_cannot_be_compared(self):
+        def compare(*arguments):
+            done = subprocess.run([sys.executable, str(DOWNSTREAM / "compare.py"), "out/trained", "--out", "elsewhere", *arguments], cwd=self.folder, capture_output=True,
+                                  text=True)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+            return done.stderr
+        self.assertIn("found no out/counts.h5", compare("--sweep", "out", "--posgeom", POSGEOM))
+        self.assertIn("scoring tables with nowhere: No such file or directory", compare("--sweep", "out/sweep", "--posgeom", "nowhere"))
+        self.assertIn("/bin/false ended with 1", compare("--sweep", "out/sweep", "--posgeom", "/bin/false"))
+        (result,) = self.folder.glob("out/trained/*none-seed1/result.json")
+        original = result.read_text()
+        result.write_text(original.replace('"causal": false', '"causal": true'))
+        self.assertIn("found causal = False and True, expected one", compare("--sweep", "out/sweep", "--posgeom", POSGEOM))
+        result.write_text(original)
 
     def test_what_is_refused(self):
         for words, arguments, environment in ((("expected --small",), ["--wrong"], {}), (("found no program nowhere", "cmake"), [], {"POSGEOM": "nowhere"}),

@@ -96,7 +96,11 @@ class Loader(Case):
     def test_what_is_refused(self):
         missing = self.folder / "nothing.h5"
         self.refused(str(missing), "posgeom run", path=missing)
-        self.refused("corpus.txt", "expected a file", path=self.folder / "corpus.txt")
+        self.refused("corpus.txt", "file signature not found", "expected a whole file", path=self.folder / "corpus.txt")
+        self.refused("found a folder", path=self.folder)
+        for number in (0, -1, 1.5, None):
+            self.refused(f"{number} columns are wanted", "above 0", d=number)
+            self.refused(f"{number} positions are wanted", "above 0", length=number)
         self.refused("counts.h5", "found a file of format", "expected geometry-<n>.h5", path=self.folder / "out/counts.h5")
         self.refused("geometry-8.h5", "16 positions are wanted, found 8", "--lengths 16", path=self.folder / "out/geometry-8.h5")
         self.refused("not 'smacof'", "mds and signal", name="smacof")
@@ -112,6 +116,22 @@ class Loader(Case):
         self.refused("no noise analysis", "--noise split", name="signal")
         self.geometry.unlink()
         self.refused("found 10 rows for 16 positions", "geometry-16.h5", path=self.stress)
+
+    def test_what_is_damaged(self):
+        """Cut anywhere, or with a part missing: one line, for the positions alone too."""
+        whole = self.geometry.read_bytes()
+        for part in (0, 0.02, 0.5, 0.99):
+            self.geometry.write_bytes(whole[:int(part * len(whole))])
+            for call in (None, lambda: positions_with_data(self.geometry, 16)):
+                self.refused("geometry-16.h5", "make it again", call=call)
+        for name in ("encoding", "position"):
+            self.geometry.write_bytes(whole)
+            with h5py.File(self.geometry, "r+") as f:
+                del f[name]
+            self.refused("geometry-16.h5", f"'{name}' doesn't exist", "make it again")
+        self.refused("stress-16.h5", "'position' doesn't exist", call=lambda: positions_with_data(self.stress, 16))
+        self.geometry.unlink()
+        self.refused("no such file", call=lambda: positions_with_data(self.geometry, 16))
 
     def test_no_rows_to_scale(self):
         with h5py.File(self.geometry, "r+") as f:
@@ -152,6 +172,19 @@ class Module(Case):
         u, s, v = torch.linalg.svd(low, full_matrices=False)
         torch.testing.assert_close(PositionEncoding("factored", 10, 8, init=low, rank=2).table(), u[:, :2] * s[:2] @ v[:2], rtol=1e-5, atol=1e-5)
 
+    def test_factors_beyond_the_tables_rank_can_be_trained(self):
+        low = torch.randn(10, 2, generator=torch.Generator().manual_seed(1)) @ torch.randn(2, 8, generator=torch.Generator().manual_seed(2))
+        for init, own in ((low, 2), (torch.zeros(10, 8), 0)):
+            position = PositionEncoding("factored", 10, 8, init=init, rank=4)
+            torch.testing.assert_close(position.table(), init, rtol=1e-5, atol=1e-5)
+            optimizer = torch.optim.SGD(position.parameters(), lr=0.1)
+            wanted = torch.randn(10, 8, generator=torch.Generator().manual_seed(3))
+            for _ in range(50):
+                optimizer.zero_grad()
+                (position.table() - wanted).pow(2).sum().backward()
+                optimizer.step()
+            self.assertEqual(int(torch.linalg.matrix_rank(position.table().detach(), tol=1e-3)), 4, own)
+
     def test_rope_depends_on_differences_and_alibi_on_distance(self):
         position = PositionEncoding("rope", 12, 8, heads=2)
         q, k = (torch.randn(4, generator=torch.Generator().manual_seed(seed)).expand(1, 2, 12, 4) for seed in (1, 2))
@@ -173,8 +206,14 @@ class Module(Case):
                 (("'wrong'", "frozen"), ("wrong", 6, 8), {}), (("shape (6, 4)", "[5, d]"), ("frozen", 5, 8), {"init": table}),
                 (("found 4 columns", "width, 2"), ("learned", 6, 2), {"init": table}), (("'frozen'", "no table"), ("frozen", 6, 8), {}),
                 (("'rope'", "expected none"), ("rope", 6, 8), {"init": table}), (("d = 3", "odd"), ("sinusoidal", 6, 8), {"d": 3}),
-                (("rank 5", "1 to 4"), ("factored", 6, 8), {"init": torch.eye(6, 4), "rank": 5}), (("width 8 and 3 heads",), ("rope", 6, 8), {"heads": 3})):
+                (("rank 5", "1 to 4"), ("factored", 6, 8), {"init": torch.eye(6, 4), "rank": 5}), (("rank 0", "1 to 6"), ("factored", 6, 8), {"rank": 0}),
+                (("found 0 columns",), ("learned", 6, 8), {"d": 0}), (("found 12 columns",), ("learned", 6, 8), {"d": 12}), (("width 8 and 3 heads",), ("rope", 6, 8), {"heads": 3})):
             with self.subTest(arguments=arguments):
                 self.refused(*words, call=lambda: PositionEncoding(*arguments, **options))
+        for mode in ("learned", "factored", "sinusoidal"):
+            self.refused(f"'{mode}' of 6 positions", "a sequence of 7", call=lambda: PositionEncoding(mode, 6, 8)(torch.zeros(1, 7, 8)))
+        q = torch.zeros(1, 2, 7, 4)
+        self.refused("a sequence of 7", call=lambda: PositionEncoding("rope", 6, 8, heads=2).rotate(q, q))
+        self.refused("a sequence of 7", call=lambda: PositionEncoding("alibi", 6, 8, heads=2).bias(7))
 
 

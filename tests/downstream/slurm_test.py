@@ -1,4 +1,5 @@
 """The array of training runs on a Slurm of the tests' own: after the sweep, preempted and requeued, with the bits of a run that nobody disturbed."""
+import importlib.util
 import json
 import os
 import re
@@ -6,6 +7,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import h5py
+import numpy as np
 
 SOURCE = Path(os.environ["POSGEOM_SOURCE"])
 sys.path[:0] = [str(SOURCE / "tests" / "slurm")]
@@ -49,6 +53,20 @@ class Array(slurm_case.SlurmCase):
         undisturbed = json.loads(self.python("train.py", *self.run_of(1), "--out", "undisturbed"))
         self.assertEqual({**undisturbed, "seconds": 0}, {**found, "seconds": 0})
 
+    def test_what_the_sweep_makes_is_trained_on(self):
+        """The encoding does not exist when the array is submitted behind the sweep's stress jobs."""
+        ids = self.submit(self.config("options = --hold", lengths="8", corpus=self.folder / "corpus.txt"))
+        text = (self.folder / "grid.ini").read_text()
+        (self.folder / "grid.ini").write_text(text.replace("encodings = none, scratch", "encodings = mds, sinusoidal\nposgeom = posgeom-out").replace("1500", "20"))
+        array = self.submit_array("--after", str(ids["stress"]))
+        self.assertFalse((self.folder / "posgeom-out/geometry-8.h5").exists())
+        for job in ids.values():
+            self.cluster.run("scontrol", "release", str(job))
+        self.drain()
+        self.assert_completed({"mds": f"{array}_0", "sinusoidal": f"{array}_1"})
+        with h5py.File(self.folder / "posgeom-out/geometry-8.h5") as f, h5py.File(self.folder / "trained/order-mds-frozen-d8-seed1/position_table.h5") as g:
+            np.testing.assert_allclose(g["position_table"][0], f["encoding"][()], atol=1e-6)
+
     def run_of(self, number):
         return self.python("grid.py", "grid.ini", "list").splitlines()[number].split()[1:]
 
@@ -70,7 +88,6 @@ class Array(slurm_case.SlurmCase):
 
 
 if __name__ == "__main__":
-    import importlib.util
     if importlib.util.find_spec("torch") is None:
         print(f"skipped: {sys.executable} has no torch (Debian: bash jobs/setup.sh --downstream)")
         sys.exit(slurm_case.SKIPPED)

@@ -3,20 +3,23 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
 import h5py
 import numpy as np
+import torch
 from case import DOWNSTREAM
+from encodings_test import safetensors
 from harness import Case
 
 import train
 from posgeom_torch import EncodingError
 from tasks import exchange
 from token_files import DataError, pad_documents, read_documents, read_labels
-from training import Refused
+from training import Progress, Refused
 
 SMALL = ("--length", "8", "--width", "32", "--heads", "2", "--feed", "64", "--batch", "32", "--held", "100", "--progress", "none", "--out", "trained")
 
@@ -109,6 +112,13 @@ class Trainer(Case):
         with self.assertRaisesRegex(Refused, "steps = 24, expected 25"):
             self.train("--encoding", "scratch", "--d", 8, "--steps", 25, "--checkpoints", 4, "--name", "a")
 
+    def test_a_finished_factored_run_is_found_again(self):
+        arguments = ("--encoding", "mds", "--mode", "factored", "--d", 8, "--steps", 2, "--checkpoints", 1)
+        first = self.train(*arguments)
+        self.assertEqual((first["rank"], first["table_rank"], first["position_parameters"]), (None, 7, 7 * (8 + 8)))
+        self.assertEqual(self.train(*arguments), first)
+        self.assertEqual(self.train(*arguments, "--rank", 3)["table_rank"], 3)
+
     def series(self, name):
         with h5py.File(self.folder / "trained" / name / "position_table.h5") as f:
             self.assertEqual(f["position_table"].chunks[0], 1)
@@ -137,26 +147,74 @@ class Trainer(Case):
             tables = f["position_table"][()]
         np.save(self.folder / "first.npy", tables[0].astype(np.float64))
         np.save(self.folder / "last.npy", tables[-1].astype(np.float64))
+        series = f"t=file:{self.folder / 'trained/t/position_table.h5'}:/position_table"
         self.assertEqual(result["position_parameters"], 32)
         self.assertAlmostEqual(result["table_norm"], np.sqrt((tables[-1] ** 2).sum(1).mean()), delta=1e-6)
         self.succeed("run", "--corpus", self.data / "tokens/tokens.bin", "--format", "megatron", "--vocab-size", "32", "--lengths", "8", "--dims", "4",
-                     "--encodings", "mds,first=file:first.npy,last=file:last.npy", "--out", "out")
+                     "--encodings", f"mds,first=file:first.npy,last=file:last.npy,{series}", "--out", "out")
         with h5py.File(self.folder / "out/stress-8.h5") as f:
+            np.testing.assert_array_equal(f["series/t/step"][()], [0, 10, 20])
+            along = f["series/t/raw"][:, 0]
             raw = dict(zip((name.decode() for name in f["encoding_name"][()]), f["raw"][:, 0]))
         self.assertAlmostEqual(raw["first"], raw["mds"], delta=1e-5)  # the initial table is the MDS encoding, in float32
         self.assertGreater(abs(raw["last"] - raw["mds"]), 1e-4)
+        np.testing.assert_allclose(along, [raw["t.step000000"], raw["t.step000010"], raw["t.step000020"]], rtol=0)
+        np.testing.assert_allclose(along[[0, 2]], [raw["first"], raw["last"]], rtol=1e-12)
+        self.assertNotIn(along[1], along[[0, 2]])
+
+        for tool in ("h5dump", "h5stat"):
+            if shutil.which(tool):
+                done = subprocess.run([tool, self.folder / "trained/t/position_table.h5"], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), tool)
+
+    def test_tables_exported_from_torch(self):
+        """.npy and safetensors are read, a checkpoint of torch.save is refused, and what the refusal advises works."""
+        table = torch.randn(8, 4, generator=torch.Generator().manual_seed(1))
+        np.save(self.folder / "a.npy", table.numpy())
+        self.write("b.safetensors", safetensors({"wpe": table.numpy()}))
+        run = ("run", "--corpus", self.data / "tokens/tokens.bin", "--format", "megatron", "--vocab-size", "32", "--lengths", "8", "--dims", "4", "--noise", "none",
+               "--out", "out", "--encodings")
+        for name, zipped in (("c.pt", True), ("d.bin", False)):
+            torch.save({"wpe": table}, self.folder / name, _use_new_zipfile_serialization=zipped)
+            line = self.error_line(*run, f"c=file:{name}")
+            self.assertIn(f"reading {name}", line)
+            advice = line.partition('python3 -c "')[2].rpartition('"')[0]
+            subprocess.run([sys.executable, "-c", advice.replace("TENSOR", "wpe")], cwd=self.folder, check=True)
+            np.testing.assert_array_equal(np.load(self.folder / "positions.npy"), table.numpy())
+        self.succeed(*run, "a=file:a.npy,b=file:b.safetensors:wpe")
+        with h5py.File(self.folder / "out/stress-8.h5") as f:
+            self.assertEqual(f["raw"][0, 0], f["raw"][1, 0])
+
+    def test_progress(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+        for kind, terminal, said in (("auto", Terminal(), "\r[######......"), ("auto", io.StringIO(), "run step 1/4 loss 0.5000"), ("none", Terminal(), "")):
+            with contextlib.redirect_stderr(terminal):
+                progress = Progress(kind, 4, "run")
+                for step in range(1, 5):
+                    progress.show(step, 0.5)
+            self.assertEqual(terminal.getvalue()[:len(said)], said)
+            self.assertEqual("step 4/4" in terminal.getvalue(), kind != "none")
 
     def test_what_is_refused(self):
         for words, arguments in ((("--d: found 33", "width, 32"), ("--d", 33)), (("--mode: found learned", "no table"), ("--encoding", "rope", "--mode", "learned")),
                                  (("frozen with --encoding scratch",), ("--encoding", "scratch", "--mode", "frozen")),
                                  (("no --labels",), ("--task", "classify", "--encoding", "none")),
-                                 (("--steps: found 0",), ("--steps", 0)), (("multiple of 2 * heads = 6",), ("--heads", 3)), (("more than --held 5000",), ("--held", 5000)),
+                                 (("--steps: found 0",), ("--steps", 0)), (("--d: found 0", "at least 1"), ("--d", 0)), (("--seed: found -1",), ("--seed", -1)),
+                                 (("--lr: found -1.0", "above 0"), ("--lr", -1)), (("--norm: found 0.0",), ("--encoding", "scratch", "--norm", 0)),
+                                 (("--rank: found 2 with --mode frozen",), ("--d", 4, "--rank", 2)), (("--shortest: found 1, expected at least 2",), ("--shortest", 1)),
+                                 (("multiple of 2 * heads = 6",), ("--heads", 3)), (("more than --held 5000",), ("--held", 5000)),
                                  (("stress-8.h5", "smacof"), ("--encoding", "smacof", "--d", 4))):
             with self.subTest(arguments=arguments):
                 with self.assertRaises((Refused, EncodingError)) as caught:
                     self.train(*arguments)
                 for word in words:
                     self.assertIn(word, str(caught.exception))
+        self.write("same.txt", "a a a a\n" * 200)
+        self.succeed("tokenize", "--corpus", "same.txt", "--out", "same")
+        with self.assertRaisesRegex(Refused, "same/tokens.bin: found no held-out document of two different tokens"):
+            self.train("--tokens", self.folder / "same/tokens.bin", "--encoding", "none")
         command = [sys.executable, str(DOWNSTREAM / "train.py"), *self.arguments("--tokens", "nowhere.bin")]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)

@@ -19,7 +19,7 @@ from report_pages.files import read_run
 
 
 def capital(text):
-    return text[0].upper() + text[1:] + "."
+    return (text if text.startswith("signal is ") else text[0].upper() + text[1:]) + "."
 
 
 class RealText(PageCase):
@@ -27,7 +27,7 @@ class RealText(PageCase):
     def make(cls, case):
         case.write("kjv.txt", verses(2000))
         cls.said = case.succeed("run", "--corpus", "kjv.txt", "--lengths", "8,16", "--dims", "1,2,4,8", "--noise", "all", "--replicates", "19",
-                                "--encodings", "mds,sinusoidal,linear", "--out", "out", ranks=2)
+                                "--encodings", "mds,sinusoidal,linear,signal", "--out", "out", ranks=2)
         cls.inspected = {n: case.succeed("inspect", f"out/geometry-{n}.h5") for n in (8, 16)}
 
     def test_figures_sentences_and_provenance(self):
@@ -64,24 +64,49 @@ class RealText(PageCase):
             for text in geometry[:3]:
                 self.assertIn(text, said)
             self.assertIn(stress[0].partition(";")[0], said)
-            self.assertTrue(any(text in said for text in stress if text.startswith("and fit the distances no better")), stress)
+            for start in ("these fit the distances no better", "against shuffled text, which has no order, raw stress", "better than all distances equal",
+                          "against the de-noised distances"):
+                (text,) = [text for text in stress if text.startswith(start)]
+                self.assertIn(text.removeprefix("these "), said)
+            self.assertIn(words.findings(run, n)[-1], said)
+            self.assertTrue(words.findings(run, n)[-1].startswith("signal is scored over the"))
             self.assertTrue(any(text.partition(";")[0].partition(" (violation")[0] in said for text in stress if "triples" in text))
 
     def test_who_beats_the_constant_baseline(self):
         stress = read_run(self.shared / "out").stress[16]
-        better, not_better = words.judged(stress)
+        scaled = stress.tables["scaled"]
+        better, not_better = words.judged(stress.names, scaled, stress.constant_baseline)
         for e, name in enumerate(stress.names):
-            least = np.nanmin(stress.tables["scaled"][e])
+            least = np.nanmin(scaled[e])
             self.assertEqual(name in better, least < stress.constant_baseline)
             self.assertEqual(name in not_better, least >= stress.constant_baseline)
-        stress.constant_baseline = float(np.nanmin(stress.tables["scaled"][2]))  # a tie does not beat
-        self.assertIn("linear", words.judged(stress)[1])
-        stress.shuffled = {"scaled": stress.tables["scaled"].copy()}
-        stress.shuffled["scaled"][1] *= 2
-        told = [text for text in words.stress_sentences(stress) if "shuffled corpus" in text]
-        self.assertEqual(len(told), 1)
-        self.assertIn("linear", told[0])
-        self.assertNotIn("sinusoidal", told[0])
+        self.assertIn("linear", words.judged(stress.names, scaled, float(np.nanmin(scaled[2])))[1])  # a tie does not beat
+
+    def test_who_beats_it_on_shuffled_text_too(self):
+        """Each text is judged by its own baseline: the scaled stresses of the two are not compared with each other."""
+        stress = read_run(self.shared / "out").stress[16]
+        scaled = np.full_like(stress.tables["scaled"], 0.3)
+        scaled[1] = 0.1  # mds 0.3, sinusoidal 0.1, linear 0.3
+        stress.tables["scaled"], stress.constant_baseline = scaled, 0.2
+        stress.shuffled, stress.shuffled_baseline = {"scaled": scaled / 2}, 0.1
+        self.assertEqual(words.shuffled_sentences(stress), ["better than all distances equal in scaled stress at some d: sinusoidal here (below 0.2); "
+                                                            "sinusoidal on shuffled text (below 0.1)",
+                                                            "of an encoding that beats equal distances on shuffled text too the fit is no evidence of order: sinusoidal"])
+        stress.shuffled_baseline = 0.05  # half the stress, and yet no better than equal distances there
+        self.assertEqual(words.shuffled_sentences(stress), ["better than all distances equal in scaled stress at some d: sinusoidal here (below 0.2); "
+                                                            "none on shuffled text (below 0.05)"])
+
+    def test_what_is_below_the_lower_edge_is_said(self):
+        def captions(least):
+            out = self.copy()
+            with h5py.File(out / "stress-16.h5", "r+") as f:
+                table = f["raw"][()]
+                table[1], table[0, 3] = 100, least
+                f["raw"][()] = table
+            return self.page(out).text.count("What is below the lower edge is drawn on it")
+        exact = 4  # at n = 8, mds at d = 8, raw and scaled, against dimension and length
+        self.assertEqual(captions(0.0015), exact)
+        self.assertEqual(captions(1e-5), exact + 1)
 
     def test_as_a_command(self):
         out = self.copy()
@@ -107,9 +132,9 @@ class RealText(PageCase):
                 for kind in ("geometry", "stress"):
                     gone = [n for n in (8, 16) if f"{kind}-{n}.h5" not in kept]
                     name = f"{kind}-{{8,16}}.h5" if len(gone) == 2 else f"{kind}-{gone[0] if gone else 0}.h5"
-                    self.assertEqual(f"{name} missing".capitalize() in page.text, bool(gone))
-                self.assertEqual("Sweep.h5 is missing" in page.text, "sweep.h5" not in kept)
-                self.assertEqual("Counts.h5 is missing" in page.text, "counts.h5" not in kept)
+                    self.assertEqual(f"{name} missing" in page.text, bool(gone))
+                self.assertEqual("sweep.h5 is missing" in page.text, "sweep.h5" not in kept)
+                self.assertEqual("counts.h5 is missing" in page.text, "counts.h5" not in kept)
                 figures = {path.stem for path in (out / "report").glob("*.svg")}
                 for n in (8, 16):
                     has_stress = f"stress-{n}.h5" in kept or "sweep.h5" in kept
@@ -122,7 +147,7 @@ class RealText(PageCase):
         with h5py.File(out / "geometry-16.h5", "r+") as f:
             del f["noise"]
         page = self.page(out)
-        self.assertIn("Geometry-16.h5 without noise analysis", page.text)
+        self.assertIn("geometry-16.h5 without noise analysis", page.text)
         self.assertIn("was not analysed", page.text)
 
     def test_files_of_two_corpora(self):

@@ -75,6 +75,20 @@ class FilesOwnNumbers(ReportCase):
             np.testing.assert_array_equal(lines["sinusoidal"].get_ydata(), s.curves["sinusoidal"][1])
             self.assertEqual("constant baseline" in lines, measure == "scaled")
 
+    def test_small_stress_beside_large_is_drawn_where_it_is(self):
+        stress = self.run_.stress[16]
+        table = np.array([[100.0, 0.0015, np.nan, 1e-13], [1, 1, 1, 1]])
+        stress.names, stress.dimension, stress.tables, stress.shuffled = ["random", "smacof"], np.array([1, 2, 4, 8]), {"raw": table}, {}
+        axis = figures.against_dimension(series.against_dimension(stress, "raw"), stress.names, 16, "raw").axes[0]
+        low, high = axis.get_ylim()
+        np.testing.assert_array_equal(axis.lines[0].get_ydata(), [100, 0.0015, low])
+        self.assertTrue(1e-6 * 100 <= low < 0.0015 < 100 < high)
+        stress.shuffled = {"raw": 1e5 * table}  # shuffled text, far above, hides nothing of the corpus
+        axis = figures.against_dimension(series.against_dimension(stress, "raw"), stress.names, 16, "raw").axes[0]
+        self.assertEqual(axis.lines[0].get_ydata()[1], 0.0015)
+        self.assertLess(axis.get_ylim()[0], 0.0015)
+        self.assertGreater(axis.get_ylim()[1], 1e7)
+
     def test_stress_on_shuffled_text(self):
         out = self.copy()
         with h5py.File(out / "stress-16.h5", "r+") as f:
