@@ -7,11 +7,13 @@
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/linalg/operations.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "support/scale.hpp"
 
 namespace posgeom {
 namespace {
 
 using test::world;
+using testing_support::sanitized;
 
 /// The eigenvalues in descending order, exact or from LAPACK on the root.
 std::vector<double> reference(const test::Family& family, Index n) {
@@ -62,9 +64,11 @@ void for_grids(const test::Family& family, const Body& body) {
 TEST(EighSweep, FewRows) {
   for (const test::Family& family : test::families()) {
     for (const Index n : {1, 2, 3, 7, 10, 33}) {
+      if (sanitized && (n == 3 || n == 10)) continue;
       const std::vector<double> expected = reference(family, n);
       for_grids(family, [&](const ProcessGrid& grid) {
         for (const Index block : {1, 2, 8, 16, 32, 64}) {
+          if (sanitized && (block == 2 || block == 16)) continue;
           if (block < n || block == 64) expect_right(grid, family, n, block, expected);
         }
       });
@@ -78,6 +82,7 @@ TEST(EighSweep, WhereTheQueryIsTooSmall) {
     const bool random = family.name == "random";
     for (const Index n : {63, 64, 65, 100, 127, 128, 150, 200, 300}) {
       if (!random && n != 64 && n != 65 && n != 127) continue;
+      if (sanitized && n > 100) continue;
       const std::vector<double> expected = reference(family, n);
       for_grids(family, [&](const ProcessGrid& grid) {
         for (const Index block : {8, 16, 32, 64}) {
