@@ -14,6 +14,10 @@ def percent(value):
     return f"{g(100 * value)} %" if np.isfinite(value) else "undefined"
 
 
+def number_of(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def components_stand(count):
     return "no component stands" if count == 0 else f"{count} component{' stands' if count == 1 else 's stand'}"
 
@@ -32,8 +36,8 @@ def participants(noise, length):
 def above_noise(noise):
     if len(noise.position) == 1:
         return "one position alone has no distances: nothing can be said about sampling noise"
-    text = (f"{components_stand(noise.signal_rank)} above sampling noise (threshold {g(noise.threshold)}, at most {g(100 * noise.alpha, 6)} % "
-            f"false alarms by {len(noise.null_largest)} replicates)")
+    text = (f"{components_stand(noise.signal_rank)} above sampling noise (M = {noise.rarefied_total} tokens a half at {number_of(len(noise.position), 'position')}; "
+            f"threshold {g(noise.threshold)}, at most {g(100 * noise.alpha, 6)} % false alarms by {number_of(len(noise.null_largest), 'replicate')})")
     if noise.signal_rank == 0:
         return text + ": the positions are indistinguishable from draws of one common distribution"
     return text + f", with a trace of {g(noise.signal_trace)}"
@@ -55,11 +59,11 @@ def noise_sentences(noise, length):
     """As `posgeom inspect` words them."""
     sentences = []
     if noise.position is not None:
-        sentences.append(participants(noise, length))
         if len(noise.position):
             sentences.append(above_noise(noise))
         if len(noise.position) > 1 and noise.signal_rank_order >= 0:
             sentences.append(above_order(noise))
+        sentences.append(participants(noise, length))
         if np.isfinite(noise.reliability):
             sentences.append(f"the two halves' distances correlate at {g(noise.reliability)} ({g(noise.reliability_of_whole)} for both together)")
     if noise.shuffled_eigenvalues is not None:
@@ -69,8 +73,10 @@ def noise_sentences(noise, length):
             keeps = "has distances, the corpus has none" if noise.shuffled_trace > 0 else "has no distances either"
         rate = noise.shuffled_violation_rate
         violations = f"{percent(rate)} monotonicity violations" if np.isfinite(rate) else "too few positions for monotonicity violations"
+        over = (f" (over {number_of(len(noise.shuffled_eigenvalues), 'position')} with all their tokens, not M: thinner positions keep more, so that "
+                "other lengths and corpora are not comparable)")
         sentences.append(f"the corpus shuffled within its sequences {keeps}: rank {noise.shuffled_rank}, trace {g(noise.shuffled_trace, 6)}, "
-                         f"{violations}")
+                         f"{violations}{over if np.isfinite(noise.shuffled_share) else ''}")
     return sentences
 
 

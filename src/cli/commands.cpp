@@ -10,6 +10,7 @@
 #include "posgeom/error.hpp"
 #include "posgeom/io/store.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "posgeom/pipeline/idle_options.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/plan.hpp"
 #include "posgeom/pipeline/run.hpp"
@@ -44,7 +45,15 @@ Config within_allocation(const Invocation& invocation) {
   return config;
 }
 
-void with_stages(const Invocation& invocation, void (*body)(const StageContext&)) {
+/// Options that change nothing, of those that the command takes.
+void warn_of_idle_options(const Invocation& invocation, std::string_view command) {
+  const std::vector<std::string_view>& groups = find_command(command)->option_groups;
+  for (const IdleOption& idle : idle_options(invocation.config)) {
+    if (groups.empty() || std::ranges::find(groups, idle.group) != groups.end()) invocation.report.line("warning: " + idle.text);
+  }
+}
+
+void with_stages(const Invocation& invocation, std::string_view command, void (*body)(const StageContext&)) {
   no_files(invocation);
   const Config config = within_allocation(invocation);
   const StageContext context{invocation.comm, config, grid_of(invocation.comm, config), invocation.report, stop_requested};
@@ -53,6 +62,7 @@ void with_stages(const Invocation& invocation, void (*body)(const StageContext&)
        run_header(invocation.comm, context.grid.text(), memory_limit(invocation.comm, config.geometry.memory_bytes)))
     invocation.report.line(line);
   if (!crowded.empty()) invocation.report.line(crowded);
+  warn_of_idle_options(invocation, command);
   make_output_directory(invocation.comm, invocation.config);
   body(context);
   const Index peak = all_reduce(invocation.comm, peak_memory(), Reduction::maximum);
@@ -63,23 +73,23 @@ void with_stages(const Invocation& invocation, void (*body)(const StageContext&)
 void run_command(const Invocation& invocation) {
   need_corpus(invocation);
   need_lengths(invocation);
-  with_stages(invocation, run);
+  with_stages(invocation, "run", run);
 }
 
 void count_command(const Invocation& invocation) {
   need_corpus(invocation);
   need_lengths(invocation);
-  with_stages(invocation, count);
+  with_stages(invocation, "count", count);
 }
 
 void embed_command(const Invocation& invocation) {
   need_lengths(invocation);
-  with_stages(invocation, embed);
+  with_stages(invocation, "embed", embed);
 }
 
 void stress_command(const Invocation& invocation) {
   need_lengths(invocation);
-  with_stages(invocation, stress);
+  with_stages(invocation, "stress", stress);
 }
 
 void bench_command(const Invocation& invocation) {
@@ -92,14 +102,14 @@ void bench_command(const Invocation& invocation) {
   bench({invocation.comm, config, grid_of(invocation.comm, config), invocation.report, stop_requested});
 }
 
-void collect_command(const Invocation& invocation) { with_stages(invocation, collect); }
+void collect_command(const Invocation& invocation) { with_stages(invocation, "collect", collect); }
 
 void tokenize_command(const Invocation& invocation) {
   need_corpus(invocation);
-  with_stages(invocation, tokenize);
+  with_stages(invocation, "tokenize", tokenize);
 }
 
-void synth_command(const Invocation& invocation) { with_stages(invocation, synth); }
+void synth_command(const Invocation& invocation) { with_stages(invocation, "synth", synth); }
 
 void plan_command(const Invocation& invocation) {
   die_of_stop_signals();

@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <variant>
 
 #include "geometry/compensated_sum.hpp"
+#include "geometry/pair_tiles.hpp"
 #include "geometry/stress_cell.hpp"
+#include "geometry/stress_coordinates.hpp"
+#include "geometry/stress_lags.hpp"
 #include "posgeom/error.hpp"
 
 namespace posgeom {
 namespace {
+
+/// Whole vectors are read: so many doubles beyond the last row of a tile.
+constexpr std::size_t spare = 8;
 
 /// The rows of `from` that `positions` are.
 std::vector<std::size_t> rows_of(std::span<const std::int32_t> from, std::span<const std::int32_t> positions) {
@@ -23,95 +29,46 @@ std::vector<std::size_t> rows_of(std::span<const std::int32_t> from, std::span<c
   return rows;
 }
 
-/// sum D^2, sum D h, sum (D - h)^2 over the pairs.
-struct Sums {
-  CompensatedSum squared, cross, residual;
-};
-
-/// One request while its pairs are gone through.
-class Scoring {
- public:
-  Scoring(const StressRequest& request, Index rows, Index lags) {
-    if (const auto* x = std::get_if<Coordinates>(&request.encoding.form)) {
-      expects(x->rows == rows, "coordinates of the positions of the noise analysis");
-      by_rows_.resize(static_cast<std::size_t>(rows * x->stored));
-      columns_ = x->stored;
-      for (Index j = 0; j < columns_; ++j) {
-        for (Index i = 0; i < rows; ++i)
-          by_rows_[static_cast<std::size_t>(i * columns_ + j)] = x->values[static_cast<std::size_t>(i + j * rows)];
-      }
-      for (const std::int32_t d : request.dimensions) {
-        const bool undefined = d > x->columns && !x->zero_beyond && !x->whole;
-        width_.push_back(undefined ? -1 : x->whole ? columns_ : std::min<Index>(d, columns_));
-      }
-    } else {
-      for (const std::int32_t d : request.dimensions) {
-        distances_.push_back(std::get<LagKernel>(request.encoding.form).distances(lags, d));
-        width_.push_back(std::isnan(distances_.back().back()) ? -1 : 0);
-      }
-    }
-    sums.resize(width_.size());
-  }
-
-  void add(Index i, Index j, std::int32_t lag, double h) {
-    double squared = 0;
-    Index done = 0;
-    for (std::size_t k = 0; k < width_.size(); ++k) {
-      if (width_[k] < 0) continue;
-      double d = 0;
-      if (distances_.empty()) {
-        const double* a = by_rows_.data() + i * columns_;
-        const double* b = by_rows_.data() + j * columns_;
-        for (; done < width_[k]; ++done) squared += (a[done] - b[done]) * (a[done] - b[done]);
-        d = std::sqrt(squared);
-      } else {
-        d = distances_[k][static_cast<std::size_t>(lag)];
-      }
-      sums[k].squared.add(d * d);
-      sums[k].cross.add(d * h);
-      sums[k].residual.add((d - h) * (d - h));
-    }
-  }
-
-  DenoisedColumns finish(const HellingerSummary& summary) const {
-    DenoisedColumns columns;
-    for (std::size_t k = 0; k < width_.size(); ++k) {
-      StressCell cell = undefined_cell();
-      if (width_[k] >= 0) {
-        CellSums total;
-        total.d_squared = sums[k].squared.value();
-        total.d_h = sums[k].cross.value();
-        total.residual = sums[k].residual.value();
-        cell = finish_cell(total, summary, 0);
-      }
-      columns.raw.push_back(cell.raw);
-      columns.scaled.push_back(cell.scaled);
-    }
-    return columns;
-  }
-
-  std::vector<Sums> sums;  ///< [dimensions]
-
- private:
-  Index columns_ = 0;
-  std::vector<double> by_rows_;                 ///< rows x columns_, row-major; of coordinates
-  std::vector<std::vector<double>> distances_;  ///< [dimensions][lags]; of lag kernels
-  std::vector<Index> width_;                    ///< [dimensions] columns that count; -1: undefined
-};
-
-/// Visits this rank's pairs i < j.
+/// Visits this rank's pairs i < j in tiles, with their distances: visit(tile, h), h with a vector to spare.
 template <class Visit>
-void for_each_pair(const DistributedMatrix& squared, Visit&& visit) {
-  for (const BlockCyclic::Run& column : squared.column_axis().blocks()) {
-    for (const BlockCyclic::Run& row : squared.row_axis().blocks()) {
-      for (Index b = 0; b < column.count; ++b) {
-        const Index j = column.global + b;
-        for (Index a = 0; a < row.count && row.global + a < j; ++a) {
-          visit(row.global + a, j, std::sqrt(std::max(0.0, squared.local(row.local + a, column.local + b))));
+void for_each_tile(const DistributedMatrix& squared, Visit&& visit) {
+  std::vector<double> h(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
+  const auto visit_block = [&](const BlockCyclic::Run& rows, const BlockCyclic::Run& columns) {
+    for (Index a = 0; a < rows.count; a += PairTiles::height) {
+      const Index first = rows.global + a;
+      for (Index b = rows.global == columns.global ? a : 0; b < columns.count; b += PairTiles::width) {
+        const PairTiles::Tile tile{first, std::min(PairTiles::height, rows.count - a), columns.global + b,
+                                   std::min(PairTiles::width, columns.count - b)};
+        for (Index c = 0; c < tile.width; ++c) {
+          for (Index r = 0; r < tile.count; ++r)
+            h[static_cast<std::size_t>(r * tile.width + c)] =
+                std::sqrt(std::max(0.0, squared.local(rows.local + a + r, columns.local + b + c)));
         }
+        visit(tile, std::span<const double>(h));
       }
     }
+  };
+  for (const BlockCyclic::Run& columns : squared.column_axis().blocks()) {
+    for (const BlockCyclic::Run& rows : squared.row_axis().blocks()) {
+      if (rows.global <= columns.global) visit_block(rows, columns);
+    }
   }
+}
+
+/// sum h and sum h^2 over a tile's pairs.
+struct TileSums {
+  double sum = 0, squared = 0;
+};
+TileSums sums_of(const PairTiles::Tile& tile, std::span<const double> h) {
+  TileSums sums;
+  for (Index r = 0; r < tile.count; ++r) {
+    for (Index c = tile.row_begin(r); c < tile.width; ++c) {
+      const double x = h[static_cast<std::size_t>(r * tile.width + c)];
+      sums.sum += x;
+      sums.squared += x * x;
+    }
+  }
+  return sums;
 }
 
 }  // namespace
@@ -153,31 +110,44 @@ DenoisedScores denoised_stress(const DistributedMatrix& squared, std::span<const
   const Communicator& comm = squared.grid().communicator();
   const Index m = std::ssize(positions);
   expects(m >= 1 && squared.rows() == m, "distances of these positions");
-  std::vector<Scoring> scorings;
+  std::vector<std::optional<CoordinateSweep>> sweeps;  // one a request; empty for lag kernels
+  std::optional<LagSums> lags;
   CompensatedSum sum, sum_squared;
   collective(comm, "scoring against the de-noised distances", [&] {
-    for (const StressRequest& request : requests) scorings.emplace_back(request, m, Index{positions.back()} + 1);
-    for_each_pair(squared, [&](Index i, Index j, double h) {
-      sum.add(h);
-      sum_squared.add(h * h);
-      const std::int32_t lag = positions[static_cast<std::size_t>(j)] - positions[static_cast<std::size_t>(i)];
-      for (Scoring& scoring : scorings) scoring.add(i, j, lag, h);
+    for (const StressRequest& request : requests) {
+      sweeps.emplace_back();
+      if (const auto* x = std::get_if<Coordinates>(&request.encoding.form)) {
+        expects(x->rows == m, "coordinates of the positions of the noise analysis");
+        sweeps.back().emplace(request, m);
+      }
+    }
+    lags.emplace(positions);
+    std::vector<double> of_tile(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
+    for_each_tile(squared, [&](const PairTiles::Tile& tile, std::span<const double> h) {
+      const TileSums sums = sums_of(tile, h);
+      sum.add(sums.sum);
+      sum_squared.add(sums.squared);
+      lags->add_pairs(tile, h);
+      for (auto& sweep : sweeps) {
+        if (sweep) sweep->add_pairs(tile, h, 0, of_tile);
+      }
     });
   });
-  HellingerSummary summary;
-  summary.pair_count = m * (m - 1) / 2;
   combine(comm, std::span(&sum, 1));
   combine(comm, std::span(&sum_squared, 1));
+  lags->combine_pairs(comm);
+  HellingerSummary summary;
+  summary.pair_count = m * (m - 1) / 2;
   summary.sum = sum.value();
   summary.sum_squared = sum_squared.value();
   DenoisedScores scores;
   scores.constant_baseline = constant_baseline(summary.sum, summary.sum_squared, summary.pair_count);
-  for (Scoring& scoring : scorings) {
-    std::vector<CompensatedSum> flat;
-    for (const Sums& s : scoring.sums) flat.insert(flat.end(), {s.squared, s.cross, s.residual});
-    combine(comm, std::span(flat));
-    for (std::size_t k = 0; k < scoring.sums.size(); ++k) scoring.sums[k] = {flat[3 * k], flat[3 * k + 1], flat[3 * k + 2]};
-    scores.columns.push_back(scoring.finish(summary));
+  const StressSweepOptions sums_only{.violation_rate = false, .spearman = false};
+  for (std::size_t e = 0; e < requests.size(); ++e) {
+    if (sweeps[e]) sweeps[e]->combine_pairs(comm);
+    const StressColumns columns =
+        sweeps[e] ? sweeps[e]->finish(comm, summary, 0) : lag_stress(comm, requests[e], *lags, summary, 0, sums_only, nullptr);
+    scores.columns.push_back({columns.raw, columns.scaled});
   }
   return scores;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "posgeom/geometry/noise.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -32,8 +33,10 @@ std::string participants(const NoiseAnalysis& n) {
 
 std::string above_noise(const NoiseAnalysis& n) {
   if (n.position_count() == 1) return "one position alone has no distances: nothing can be said about sampling noise";
-  std::string text = fmt::format("{} above sampling noise (threshold {:.4g}, at most {:g} % false alarms by {} replicates)",
-                                 components_stand(n.signal_rank), n.threshold, 100 * n.alpha, n.null_largest.size());
+  std::string text =
+      fmt::format("{} above sampling noise (M = {} tokens a half at {}; threshold {:.4g}, at most {:g} % false alarms by {})",
+                  components_stand(n.signal_rank), n.rarefied_total, number_of(n.position_count(), "position"), n.threshold, 100 * n.alpha,
+                  number_of(std::ssize(n.null_largest), "replicate"));
   text += n.signal_rank == 0 ? ": the positions are indistinguishable from draws of one common distribution"
                              : fmt::format(", with a trace of {:.4g}", n.signal_trace);
   return text;
@@ -65,9 +68,9 @@ std::string above_order(const NoiseAnalysis& n) {
 std::vector<std::string> noise_sentences(const NoiseAnalysis& n) {
   std::vector<std::string> sentences;
   if (n.split) {
-    sentences.push_back(participants(n));
     if (!n.position.empty()) sentences.push_back(above_noise(n));
     if (n.position_count() > 1 && n.signal_rank_order >= 0) sentences.push_back(above_order(n));
+    sentences.push_back(participants(n));
     if (std::isfinite(n.reliability)) {
       sentences.push_back(
           fmt::format("the two halves' distances correlate at {:.4g} ({:.4g} for both together)", n.reliability, n.reliability_of_whole));
@@ -81,8 +84,13 @@ std::vector<std::string> noise_sentences(const NoiseAnalysis& n) {
     const std::string violations = std::isfinite(n.shuffled_violation_rate)
                                        ? fmt::format("{:.4g} % monotonicity violations", 100 * n.shuffled_violation_rate)
                                        : std::string("too few positions for monotonicity violations");
-    sentences.push_back(fmt::format("the corpus shuffled within its sequences {}: rank {}, trace {:.6g}, {}", keeps, n.shuffled_rank,
-                                    n.shuffled_trace, violations));
+    std::string text = fmt::format("the corpus shuffled within its sequences {}: rank {}, trace {:.6g}, {}", keeps, n.shuffled_rank,
+                                   n.shuffled_trace, violations);
+    if (std::isfinite(n.shuffled_share))
+      text += fmt::format(
+          " (over {} with all their tokens, not M: thinner positions keep more, so that other lengths and corpora are not comparable)",
+          number_of(std::ssize(n.shuffled_eigenvalues), "position"));
+    sentences.push_back(std::move(text));
   }
   return sentences;
 }

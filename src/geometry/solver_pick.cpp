@@ -7,6 +7,7 @@
 #include "geometry/solver_cost.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/linalg/blas_threads.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -45,8 +46,9 @@ SolverPick fastest(const ProcessGrid& grid, const SquareRootDistributions& s, co
           options.krylov_steps > 0 ? options.krylov_steps : static_cast<Index>(shortest / krylov_step_seconds(problem, rates));
     }
   }
-  choice.reason = fmt::format("{}: n = {}, {} different tokens, {} vectors, {} ranks: the shortest predicted of {}", name_of(choice.solver),
-                              m, s.column_count, vectors, ranks, predicted);
+  choice.reason =
+      fmt::format("{}: n = {}, {}, {}, {}: the shortest predicted of {}", name_of(choice.solver), m,
+                  number_of(s.column_count, "different token"), number_of(vectors, "vector"), number_of(ranks, "rank"), predicted);
   return choice;
 }
 

@@ -36,6 +36,10 @@ void write_attributes(hid_t h5, const GeometryFile& file) {
   hdf5::write_attribute(h5, "parameters_factored", file.parameters_factored);
   hdf5::write_attribute(h5, "unreached", file.unreached);
   if (file.rarefied_total > 0) hdf5::write_attribute(h5, "rarefied_total", file.rarefied_total);
+  if (file.most_tokens >= 0) {
+    hdf5::write_attribute(h5, "fewest_tokens", file.fewest_tokens);
+    hdf5::write_attribute(h5, "most_tokens", file.most_tokens);
+  }
 }
 
 void lay_out_factored(hid_t h5, const GeometryFile& file, io::DimensionScales& scales) {
@@ -158,6 +162,10 @@ GeometryFile read_on_root(const std::string& path) {
   file.encoding = read_encoding(reader, std::ssize(file.position), s.rank);
   if (reader.has("/noise")) file.noise = io::read_noise(reader);
   if (reader.has_attribute("rarefied_total")) file.rarefied_total = reader.integer("rarefied_total");
+  if (reader.has_attribute("most_tokens")) {
+    file.fewest_tokens = reader.integer("fewest_tokens");
+    file.most_tokens = reader.integer("most_tokens");
+  }
   if (reader.has("/factored")) {
     file.factored_tolerance = reader.real("/factored/tolerance");
     FactoredEncoding& f = file.factored.emplace();
@@ -193,7 +201,8 @@ GeometryFile read_geometry(const Communicator& comm, const std::string& path) {
   io::broadcast_all(comm, file.length, file.position, s.eigenvalues, s.rank, s.trace, s.entropy_rank, s.participation_ratio, s.dims_90,
                     s.dims_95, s.dims_99, e.rows, e.components, e.stored, e.values, file.solver, file.residual, file.orthogonality,
                     file.block_size, file.corpus_violation_rate, file.mean_hellinger, file.sum_hellinger_squared, file.parameters_full,
-                    file.parameters_factored, file.unreached, file.has_hellinger, file.rarefied_total, file.factored_tolerance);
+                    file.parameters_factored, file.unreached, file.has_hellinger, file.rarefied_total, file.fewest_tokens, file.most_tokens,
+                    file.factored_tolerance);
   io::broadcast_bootstrap(comm, file.bootstrap);
   bool has_factored = file.factored.has_value();
   io::broadcast_value(comm, has_factored);

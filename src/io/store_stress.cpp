@@ -9,6 +9,7 @@
 #include "io/store_bootstrap.hpp"
 #include "io/store_file.hpp"
 #include "io/store_series.hpp"
+#include "io/store_stress.hpp"
 #include "posgeom/io/store.hpp"
 
 namespace posgeom {
@@ -41,6 +42,14 @@ void lay_out(hid_t h5, const StressFile& file, const std::vector<StoredEncoding>
     hdf5::write_vector(h5, name, std::span<const double>(*tables[k]), cells);
     scales.attach(name, {"/encoding_name", "/dimension"});
   }
+  if (file.weighted) {
+    for (const auto& [name, values] :
+         {std::pair("/weighted/smacof", &file.weighted->smacof), std::pair("/weighted/mds", &file.weighted->mds)}) {
+      expects(std::ssize(*values) == dimensions[0], "a weighted stress a dimension");
+      hdf5::write_vector(h5, name, std::span<const double>(*values), dimensions);
+      scales.attach(name, {"/dimension"});
+    }
+  }
   io::lay_out_series(h5, t, scales);
   if (file.bootstrap) io::lay_out_bootstrap(h5, file, scales);
   scales.write(h5);
@@ -53,14 +62,19 @@ void lay_out(hid_t h5, const StressFile& file, const std::vector<StoredEncoding>
     const hdf5::Handle group(hdf5::checked(H5Gopen2(h5, "/denoised", H5P_DEFAULT), "opening", h5, "/denoised"), H5Gclose);
     hdf5::write_attribute(group, "constant_baseline", file.denoised->constant_baseline);
   }
+  if (file.weighted) {
+    const hdf5::Handle group(hdf5::checked(H5Gopen2(h5, "/weighted", H5P_DEFAULT), "opening", h5, "/weighted"), H5Gclose);
+    hdf5::write_attribute(group, "weights", file.weighted->weights);
+  }
   for (const StoredEncoding& encoding : encodings) {
     const Index shape[]{encoding.rows, encoding.columns};
     hdf5::create_dataset(h5, dataset_of(encoding), hdf5::file_type<double>(), shape);
   }
 }
 
-StressFile read_on_root(const std::string& path) {
-  const StoreReader reader(path, io::stress_format);
+}  // namespace
+
+StressFile io::read_stress_table(const StoreReader& reader) {
   StressFile file;
   StressTable& t = file.table;
   file.length = reader.integer("length");
@@ -78,6 +92,12 @@ StressFile read_on_root(const std::string& path) {
     file.denoised.emplace();
     file.denoised->constant_baseline = reader.real("/denoised/constant_baseline");
   }
+  if (reader.has("/weighted")) {
+    const std::vector<Index> shape{std::ssize(t.dimensions)};
+    file.weighted = {.weights = reader.text("/weighted/weights"),
+                     .smacof = reader.values<double>("/weighted/smacof", shape),
+                     .mds = reader.values<double>("/weighted/mds", shape)};
+  }
   const auto tables = cells_of(file);
   for (std::size_t k = 0; k < tables.size(); ++k) {
     if (tables[k] == nullptr) continue;
@@ -86,6 +106,8 @@ StressFile read_on_root(const std::string& path) {
   if (reader.has("/bootstrap")) file.bootstrap = io::read_stress_bootstrap(reader, std::ssize(t.encoding_names), std::ssize(t.dimensions));
   return file;
 }
+
+namespace {
 
 /// The root's group on every rank.
 template <class Group>
@@ -133,13 +155,16 @@ void write_stress(const Communicator& comm, const std::string& path, const Stres
 }
 
 StressFile read_stress(const Communicator& comm, const std::string& path) {
-  StressFile file = collective(comm, "reading " + path, [&] { return comm.is_root() ? read_on_root(path) : StressFile{}; });
+  StressFile file = collective(comm, "reading " + path,
+                               [&] { return comm.is_root() ? io::read_stress_table(StoreReader(path, io::stress_format)) : StressFile{}; });
   StressTable& t = file.table;
   io::broadcast_all(comm, file.length, t.dimensions, t.encoding_names, t.not_unique, t.constant_baseline, t.corpus_violation_rate);
   broadcast_presence(comm, file.shuffled);
   broadcast_presence(comm, file.denoised);
   if (file.shuffled) io::broadcast_all(comm, file.shuffled->constant_baseline, file.shuffled->corpus_violation_rate);
   if (file.denoised) io::broadcast_value(comm, file.denoised->constant_baseline);
+  broadcast_presence(comm, file.weighted);
+  if (file.weighted) io::broadcast_all(comm, file.weighted->weights, file.weighted->smacof, file.weighted->mds);
   for (std::vector<double>* cells : cells_of(file)) {
     if (cells != nullptr) io::broadcast_value(comm, *cells);
   }

@@ -20,6 +20,12 @@ std::array<Column, cell_tables.size()> cell_columns(const Sweep& s) {
   return columns;
 }
 
+/// Whole numbers by length.
+std::array<std::pair<std::string_view, const std::vector<std::int64_t>*>, 4> rank_columns(const Sweep& s) {
+  return {
+      {{"rank", &s.rank}, {"signal_rank", &s.signal_rank}, {"rarefied_total", &s.rarefied_total}, {"noise_positions", &s.noise_positions}}};
+}
+
 std::array<Column, 3> length_columns(const Sweep& s) {
   return {{{"trace", &s.trace}, {"constant_baseline", &s.constant_baseline}, {"corpus_violation_rate", &s.corpus_violation_rate}}};
 }
@@ -29,7 +35,8 @@ void expect_shapes(const Sweep& s) {
   for (const auto& [name, values] : cell_columns(s)) expects(values->size() == cells, fmt::format("the sweep's {} is [L, E, D]", name));
   for (const auto& [name, values] : length_columns(s))
     expects(values->size() == s.lengths.size(), fmt::format("the sweep's {} is [L]", name));
-  expects(s.rank.size() == s.lengths.size(), "the sweep's rank is [L]");
+  for (const auto& [name, values] : rank_columns(s))
+    expects(values->size() == s.lengths.size(), fmt::format("the sweep's {} is [L]", name));
 }
 
 void lay_out(hid_t h5, const Sweep& s) {
@@ -40,12 +47,14 @@ void lay_out(hid_t h5, const Sweep& s) {
   hdf5::write_vector(h5, "/length", std::span<const std::int64_t>(s.lengths), lengths);
   hdf5::write_texts(h5, "/encoding_name", s.encoding_names);
   hdf5::write_vector(h5, "/dimension", std::span<const std::int32_t>(s.dimensions), dimensions);
-  hdf5::write_vector(h5, "/rank", std::span<const std::int64_t>(s.rank), lengths);
   io::DimensionScales scales;
   scales.add("/length");
   scales.add("/encoding_name");
   scales.add("/dimension");
-  scales.attach("/rank", {"/length"});
+  for (const auto& [name, values] : rank_columns(s)) {
+    hdf5::write_vector(h5, fmt::format("/{}", name), std::span<const std::int64_t>(*values), lengths);
+    scales.attach(fmt::format("/{}", name), {"/length"});
+  }
   for (const auto& [name, values] : length_columns(s)) {
     hdf5::write_vector(h5, fmt::format("/{}", name), std::span<const double>(*values), lengths);
     scales.attach(fmt::format("/{}", name), {"/length"});
@@ -69,7 +78,7 @@ std::string csv_of(const Sweep& s) {
   expect_shapes(s);
   std::string csv = "length,dimension,encoding";
   for (const auto& [name, values] : cell_columns(s)) csv += fmt::format(",{}", name);
-  csv += ",rank";
+  for (const auto& [name, values] : rank_columns(s)) csv += fmt::format(",{}", name);
   for (const auto& [name, values] : length_columns(s)) csv += fmt::format(",{}", name);
   csv += '\n';
   std::size_t cell = 0;
@@ -78,7 +87,7 @@ std::string csv_of(const Sweep& s) {
       for (const std::int32_t dimension : s.dimensions) {
         csv += fmt::format("{},{},{}", s.lengths[l], dimension, field(encoding));
         for (const auto& [name, values] : cell_columns(s)) csv += fmt::format(",{}", (*values)[cell]);
-        csv += fmt::format(",{}", s.rank[l]);
+        for (const auto& [name, values] : rank_columns(s)) csv += fmt::format(",{}", (*values)[l]);
         for (const auto& [name, values] : length_columns(s)) csv += fmt::format(",{}", (*values)[l]);
         csv += '\n';
         ++cell;

@@ -6,6 +6,7 @@
 #include "linalg/scalapack.hpp"
 #include "posgeom/error.hpp"
 #include "posgeom/types.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 
@@ -47,8 +48,8 @@ GridShape nearest_square_shape(int ranks) {
 ProcessGrid::ProcessGrid(const Communicator& comm, int rows, int columns) {
   if (rows < 1 || columns < 1 || Index{rows} * columns != comm.size()) {
     const GridShape shape = nearest_square_shape(comm.size());
-    throw Error(fmt::format("a process grid of {}x{} does not hold {} ranks; rows times columns must be the number of ranks, such as {}x{}",
-                            rows, columns, comm.size(), shape.rows, shape.columns));
+    throw Error(fmt::format("a process grid of {}x{} does not hold {}; rows times columns must be the number of ranks, such as {}x{}", rows,
+                            columns, number_of(comm.size(), "rank"), shape.rows, shape.columns));
   }
   state_ = std::make_shared<const State>(comm, rows, columns);
 }

@@ -5,6 +5,7 @@
 
 #include "linalg/eigen_backends.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -77,7 +78,7 @@ SolverChoice fastest_solver(Index n, Index vectors, Index block, int grid_rows, 
     best.seconds = seconds;
   }
   const Index wanted = vectors == 0 ? n : vectors;
-  best.reason = fmt::format("{}: n = {}, {} vectors, {} ranks: {}", name_of(best.solver), n, wanted, ranks,
+  best.reason = fmt::format("{}: n = {}, {}, {}: {}", name_of(best.solver), n, number_of(wanted, "vector"), number_of(ranks, "rank"),
                             others.empty() ? std::string("none fits") : "the shortest predicted of " + others);
   return best;
 }

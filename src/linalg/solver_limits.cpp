@@ -5,6 +5,7 @@
 #include "linalg/eigen_backends.hpp"
 #include "linalg/tridiagonal.hpp"
 #include "posgeom/error.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -88,9 +89,9 @@ void require_solver_fits(const EighOptions& options, Index n, Index block, int g
   const Index others = smallest_pdsyevd_ranks(n, block);
   std::string advice = "use a smaller --block-size or --lengths";
   if (enough > 0) {
-    advice = fmt::format("use at least {} ranks", enough);
+    advice = "use at least " + number_of(enough, "rank");
   } else if (others > 0) {
-    advice = fmt::format("use --solver pdsyevd on at least {} ranks", others);
+    advice = "use --solver pdsyevd on at least " + number_of(others, "rank");
   }
   throw Error(
       fmt::format("computing the eigenpairs of a {0} x {0} matrix with {1} on a {2}x{3} process grid takes an array of {4} numbers "

@@ -12,6 +12,7 @@
 #include "posgeom/geometry/mds.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -182,7 +183,7 @@ void bootstrap_stage(const StageContext& context, const std::string& corpus_fing
   Bootstrap bootstrap(context, geometry, stress);
   const Index before = bootstrap.done();
   if (bootstrap.complete() && !bootstrap.other_alpha()) {
-    context.report.end(fmt::format("reused {} replicates", before));
+    context.report.end("reused " + number_of(before, "replicate"));
     return;
   }
   if (!bootstrap.complete()) {
@@ -195,7 +196,8 @@ void bootstrap_stage(const StageContext& context, const std::string& corpus_fing
     }
   }
   write_files(context, corpus_fingerprint, s, geometry, stress);
-  context.report.end(fmt::format("{} replicates{}", bootstrap.done(), before > 0 ? fmt::format(", {} of them were there", before) : ""));
+  context.report.end(
+      fmt::format("{}{}", number_of(bootstrap.done(), "replicate"), before > 0 ? fmt::format(", {} of them were there", before) : ""));
 }
 
 }  // namespace posgeom

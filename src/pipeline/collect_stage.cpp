@@ -7,8 +7,10 @@
 #include <limits>
 #include <set>
 
+#include "posgeom/io/sentences.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -106,6 +108,10 @@ Sweep collect_stage(const StageContext& context) {
     lines.push_back(fmt::format("stress-{}={}", length, provenance.fingerprint));
     const GeometryFile geometry = read_geometry(context.comm, geometry_path(context.config, length));
     sweep.rank.push_back(geometry.spectrum.rank);
+    const bool analysed = geometry.noise && geometry.noise->split;
+    sweep.signal_rank.push_back(analysed ? geometry.noise->signal_rank : -1);
+    sweep.rarefied_total.push_back(analysed ? geometry.noise->rarefied_total : -1);
+    sweep.noise_positions.push_back(analysed ? geometry.noise->position_count() : -1);
     sweep.trace.push_back(geometry.spectrum.trace);
     sweep.constant_baseline.push_back(file.table.constant_baseline);
     sweep.corpus_violation_rate.push_back(file.table.corpus_violation_rate);
@@ -124,8 +130,10 @@ Sweep collect_stage(const StageContext& context) {
   const std::string path = sweep_path(context.config);
   write_sweep(context.comm, path, sweep, provenance_of(context, lines, corpus_fingerprint));
   write_sweep_csv(context.comm, path.substr(0, path.size() - 3) + ".csv", sweep);
-  context.report.end(fmt::format("{} length{}, {} encodings, {} dimensions in {} and sweep.csv", lengths.size(),
-                                 lengths.size() == 1 ? "" : "s", sweep.encoding_names.size(), sweep.dimensions.size(), path));
+  context.report.end(fmt::format("{}, {}, {} in {} and sweep.csv", number_of(std::ssize(lengths), "length"),
+                                 number_of(std::ssize(sweep.encoding_names), "encoding"),
+                                 number_of(std::ssize(sweep.dimensions), "dimension"), path));
+  for (const std::string& sentence : sweep_sentences(sweep)) context.report.line("  " + sentence);
   return sweep;
 }
 

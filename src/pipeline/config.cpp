@@ -46,7 +46,7 @@ CorpusOptions corpus_options(const Values& values, const OptionValues& all) {
 NoiseAnalysisOptions noise_analysis_options(const Values& values, std::uint64_t seed) {
   NoiseAnalysisOptions analysis;
   analysis.replicates = values.integer("replicates", 1, 1000000);
-  analysis.alpha = values.positive("alpha");
+  analysis.alpha = values.share("alpha");
   analysis.rarefy = values.text("rarefy") == "auto" ? 0 : values.integer("rarefy", 1);
   analysis.seed = seed;
   threshold_rank(analysis.replicates, analysis.alpha);  // refuses too few
@@ -56,8 +56,7 @@ NoiseAnalysisOptions noise_analysis_options(const Values& values, std::uint64_t 
 BootstrapOptions bootstrap_options(const Values& values) {
   BootstrapOptions bootstrap;
   bootstrap.replicates = values.integer("bootstrap", 0, 100000);
-  bootstrap.alpha = values.positive("bootstrap-alpha");
-  if (!(bootstrap.alpha < 1)) refuse("bootstrap-alpha", values.text("bootstrap-alpha"), "a rate between 0 and 1");
+  bootstrap.alpha = values.share("bootstrap-alpha");
   // Below that many the interval's ends are the extremes whatever alpha says.
   const auto least = static_cast<Index>(std::ceil(2 / bootstrap.alpha - 1e-9)) - 1;
   if (bootstrap.replicates > 0 && bootstrap.replicates < least)
@@ -76,8 +75,7 @@ SynthOptions synth_options(const Values& values, std::uint64_t seed) {
   corpus.lengths = document_lengths_named(values.text("synth-lengths"));
   corpus.zipf = values.positive("synth-zipf");
   corpus.seed = seed;
-  if (values.text("synth-overlap") != "0") corpus.overlap = values.positive("synth-overlap");
-  if (!(corpus.overlap < 1)) refuse("synth-overlap", values.text("synth-overlap"), "a share in [0, 1)");
+  if (values.text("synth-overlap") != "0") corpus.overlap = values.share("synth-overlap");
   synth.documents = values.integer("synth-documents", 1);
   return synth;
 }

@@ -8,6 +8,14 @@
 #include "posgeom/error.hpp"
 
 namespace posgeom {
+namespace {
+
+/// Far beyond any model's: a slip of the keyboard, not an attention layer.
+constexpr Index widest_head = Index{1} << 20;
+constexpr Index most_heads = Index{1} << 16;
+
+}  // namespace
+
 StressOptions stress_options(const Values& values, std::uint64_t seed) {
   StressOptions stress;
   const std::string dims = values.text("dims");
@@ -33,13 +41,14 @@ StressOptions stress_options(const Values& values, std::uint64_t seed) {
     if (!has_vectors) refuse("encodings", of, "mds, sinusoidal, rope, random or the name of a file encoding in the list, after projected:");
   }
   stress.encoding.rope_base = values.positive("rope-base");
-  stress.encoding.rope_head_dim = values.integer("rope-head-dim", 2);
+  if (stress.encoding.rope_base <= 1) refuse("rope-base", values.text("rope-base"), "a base above 1, so that frequencies fall");
+  stress.encoding.rope_head_dim = values.integer("rope-head-dim", 2, widest_head);
   if (stress.encoding.rope_head_dim % 2 != 0) refuse("rope-head-dim", values.text("rope-head-dim"), "an even number");
   stress.encoding.rope_scaling = rope_scaling(values);
   stress.smacof_iterations = values.integer("smacof-iterations", 1);
-  stress.smacof_tolerance = values.positive("smacof-tolerance");
+  stress.smacof_tolerance = values.share("smacof-tolerance");
   stress.smacof_weights = smacof_weights_named(values.text("smacof-weights"));
-  stress.encoding.alibi_heads = values.integer("alibi-heads", 1);
+  stress.encoding.alibi_heads = values.integer("alibi-heads", 1, most_heads);
   stress.encoding.random_kind = random_kind_named(values.text("random-kind"));
   stress.encoding.seed = seed;
   stress.write_encodings = values.flag("write-encodings");
@@ -54,7 +63,7 @@ GeometryOptions geometry_options(const Values& values, const StressOptions& stre
   if (components == "auto") {
     geometry.components = stress.choice == StressOptions::Dimensions::listed ? stress.dims.back() : 0;
   } else if (components != "all") {
-    geometry.components = values.integer("components", 1);
+    geometry.components = values.integer("components", 1, std::numeric_limits<std::int32_t>::max());
   }
   const std::string spectrum = values.text("spectrum");
   if (spectrum != "whole" && spectrum != "leading") refuse("spectrum", spectrum, "whole or leading");
@@ -73,8 +82,7 @@ GeometryOptions geometry_options(const Values& values, const StressOptions& stre
   if (values.text("memory") != "auto") geometry.memory_bytes = values.bytes("memory");
   geometry.write_hellinger = values.flag("write-hellinger");
   if (values.text("factored") != "none") {
-    geometry.factored_tolerance = values.text("factored") == "0" ? 0 : values.positive("factored");
-    if (geometry.factored_tolerance >= 1) refuse("factored", values.text("factored"), "none, or a relative tolerance in [0, 1)");
+    geometry.factored_tolerance = values.text("factored") == "0" ? 0 : values.share("factored");
   }
   return geometry;
 }

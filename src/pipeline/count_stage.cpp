@@ -9,6 +9,7 @@
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -69,8 +70,8 @@ void require_tokens(const StageContext& context, const Corpus& corpus, const Cor
                       counts.token_count, longest));
     }
     if (counts.token_count > 0) return;
-    throw Error(fmt::format("the corpus ({}{}) holds no token in its {} documents; check --corpus, --format and --column",
-                            corpus.files.front().path, corpus.files.size() > 1 ? ", ..." : "", counts.document_count));
+    throw Error(fmt::format("the corpus ({}{}) holds no token in its {}; check --corpus, --format and --column", corpus.files.front().path,
+                            corpus.files.size() > 1 ? ", ..." : "", number_of(counts.document_count, "document")));
   });
 }
 

@@ -1,4 +1,5 @@
 #include "pipeline/count_tables.hpp"
+#include "posgeom/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,9 +62,9 @@ std::string comma_separated(const std::vector<Index>& numbers) { return fmt::for
 
 std::string describe(const CountsSummary& summary) {
   const char* const what = summary.sequences == Sequences::document ? "positions" : "length";
-  return fmt::format("{} documents ({} empty), {} tokens, longest {}, V = {}, {} {}{}{}", summary.document_count,
-                     summary.empty_document_count, summary.token_count, summary.longest_document, summary.vocab_size, what,
-                     comma_separated(summary.lengths), summary.split ? ", halves" : "",
+  return fmt::format("{} ({} empty), {}, longest {}, V = {}, {} {}{}{}", number_of(summary.document_count, "document"),
+                     summary.empty_document_count, number_of(summary.token_count, "token"), summary.longest_document, summary.vocab_size,
+                     what, comma_separated(summary.lengths), summary.split ? ", halves" : "",
                      summary.shuffled_lengths.empty() ? "" : ", shuffle null of " + comma_separated(summary.shuffled_lengths));
 }
 

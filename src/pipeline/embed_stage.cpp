@@ -4,6 +4,7 @@
 
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 
@@ -34,6 +35,15 @@ Index rarefied_total_at(const StageContext& context, Index length) {
   return rarefied_total_of(context.config, {counts.position_total.begin(), counts.position_total.begin() + length});
 }
 
+/// How unlike the positions are in tokens; filled ones hold none.
+void add_token_range(GeometryFile& file, const SquareRootDistributions& s) {
+  for (const Count tokens : s.total) {
+    if (tokens == 0) continue;
+    file.fewest_tokens = file.fewest_tokens < 0 ? tokens : std::min(file.fewest_tokens, tokens);
+    file.most_tokens = std::max(file.most_tokens, tokens);
+  }
+}
+
 /// **Collective.** Spectrum, encoding and the distances' own numbers.
 GeometryFile geometry_of(const StageContext& context, const SquareRootDistributions& s) {
   const Config& config = context.config;
@@ -59,6 +69,7 @@ GeometryFile geometry_of(const StageContext& context, const SquareRootDistributi
   file.residual = mds.residual;
   file.orthogonality = mds.orthogonality;
   file.block_size = options.block;
+  add_token_range(file, s);
   const HellingerSummary summary = summarize_hellinger(context.comm, s);
   file.corpus_violation_rate = summary.corpus_violation_rate;
   file.mean_hellinger = summary.mean;
@@ -68,8 +79,8 @@ GeometryFile geometry_of(const StageContext& context, const SquareRootDistributi
   file.unreached = name_of(config.positions.unreached);
   if (config.rarefied_total >= 0) file.rarefied_total = rarefied_total_at(context, s.length);
   const std::string rank = file.spectrum.rank < 0 ? "not known" : fmt::format("{}", file.spectrum.rank);
-  context.report.end(fmt::format("{} positions, rank {}, {}, residual {:.2g}, orthogonality {:.2g}", s.row_count(), rank, file.solver,
-                                 file.residual, file.orthogonality));
+  context.report.end(fmt::format("{}, rank {}, {}, residual {:.2g}, orthogonality {:.2g}", number_of(s.row_count(), "position"), rank,
+                                 file.solver, file.residual, file.orthogonality));
   return file;
 }
 

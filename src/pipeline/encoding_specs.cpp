@@ -135,7 +135,6 @@ RopeScaling rope_scaling(const Values& values) {
     refuse("rope-scaling", text, "--rope-original-length beside it: the context length that the model was trained with, such as 4096");
   if (!yarn && scaling.original_length != 0)
     refuse("rope-original-length", values.text("rope-original-length"), "0 where --rope-scaling is not yarn:F");
-  if (yarn && values.positive("rope-base") <= 1) refuse("rope-base", values.text("rope-base"), "a base above 1 with --rope-scaling yarn");
   return scaling;
 }
 

@@ -13,6 +13,13 @@ namespace {
 
 std::string key_of(const std::string& line) { return line.substr(0, line.find('=')); }
 
+/// A value for a message: what a line leaves out where it is the default is part of what to give to go on.
+std::string value_in_words(const std::string& key, const std::string& value) {
+  if (value.empty()) return "(nothing)";
+  const bool unweighted = key == "encoding.smacof" && value.find("smacof-weights") == std::string::npos;
+  return unweighted ? value + ", smacof-weights none" : value;
+}
+
 }  // namespace
 
 std::string join_lines(const FingerprintLines& lines) {
@@ -53,8 +60,7 @@ std::string first_difference(const FingerprintLines& there, const FingerprintLin
     const bool addition = key.starts_with("encoding.") || key.starts_with("noise.");
     const bool optional = addition && (old_value.empty() || new_value.empty());
     if (old_value != new_value && !optional) {
-      return fmt::format("{} = {} there, {} now", key, old_value.empty() ? "(nothing)" : old_value,
-                         new_value.empty() ? "(nothing)" : new_value);
+      return fmt::format("{} = {} there, {} now", key, value_in_words(key, old_value), value_in_words(key, new_value));
     }
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -64,8 +65,8 @@ NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block
   const std::string rank = config.noise.split ? fmt::format("signal rank {}", analysis.signal_rank) : std::string("no halves");
   const std::string order =
       analysis.signal_rank_order >= 0 ? fmt::format(", {} above the shuffled corpus", analysis.signal_rank_order) : "";
-  context.report.end(fmt::format("{} of {} reached positions, {} tokens a half; {}{}", analysis.position_count(), analysis.reached,
-                                 analysis.rarefied_total, rank, order));
+  context.report.end(fmt::format("{} of {}, {} a half; {}{}", analysis.position_count(), number_of(analysis.reached, "reached position"),
+                                 number_of(analysis.rarefied_total, "token"), rank, order));
   return analysis;
 }
 

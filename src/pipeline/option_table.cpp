@@ -73,14 +73,14 @@ const std::vector<Option>& option_table() {
        "NAME=projected:ENCODING:wq=PATH[:DATASET][:wk=PATH[:DATASET]][:heads=H] (NAME.q = p W_Q and NAME.qk = p W_Q W_K' of a layer, and "
        "of "
        "each head, weights [out, in])"},
-      {"stress", "rope-base", 0, "10000", false, "base of the rotary schedule"},
+      {"stress", "rope-base", 0, "10000", false, "base of the rotary schedule, above 1"},
       {"stress", "rope-head-dim", 0, "64", false, "head dimension that the rotary schedule is tiled from"},
       {"stress", "rope-scaling", 0, "none", false, "none, linear:F, ntk:F or yarn:F: for contexts F times longer than in training"},
       {"stress", "rope-original-length", 0, "0", false, "yarn: context length of the training"},
       {"stress", "alibi-heads", 0, "12", false, "heads of ALiBi"},
       {"stress", "random-kind", 0, "normal", false, "normal N(0,1), uniform U(-1,1), bert N(0,0.02^2)"},
       {"stress", "smacof-iterations", 0, "1000", false, "smacof: passes over all pairs at each d, at most"},
-      {"stress", "smacof-tolerance", 0, "1e-7", false, "smacof: stop where ten passes lower the stress by a smaller share"},
+      {"stress", "smacof-tolerance", 0, "1e-7", false, "smacof: stop where ten passes lower the stress by a smaller share, below 1"},
       {"stress", "smacof-weights", 0, "none", false,
        "smacof: none (all pairs of positions weigh the same) or tokens (the square root of the product of their token counts, so that "
        "thinly counted positions bend the rest less)"},

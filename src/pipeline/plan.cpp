@@ -10,6 +10,7 @@
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/sample.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -60,7 +61,7 @@ std::string count_line(const Config& config, const Plan& plan) {
   std::string line = fmt::format("count, {} sequences: {:.0f} MiB, {}: ", name_of(config.sequences), mebibytes(plan.count.bytes),
                                  duration(plan.count.seconds));
   if (plan.count_ranks == plan.ranks) return line + "fits";
-  return line + (plan.count_ranks > 0 ? fmt::format("needs {} ranks: the smallest count that fits", plan.count_ranks)
+  return line + (plan.count_ranks > 0 ? fmt::format("needs {}: the smallest count that fits", number_of(plan.count_ranks, "rank"))
                                       : std::string("does not fit; no rank count does: give more --memory"));
 }
 
@@ -84,9 +85,9 @@ std::vector<std::string> bound_lines(const Config& config, const CorpusEstimate&
   }
   if (!unreached.empty()) {
     lines.push_back(
-        fmt::format("upper bounds for n={}: the longest document of the sample has {} tokens, and positions that no document "
+        fmt::format("upper bounds for n={}: the longest document of the sample has {}, and positions that no document "
                     "reaches {}",
-                    fmt::join(unreached, ","), corpus.longest_document,
+                    fmt::join(unreached, ","), number_of(corpus.longest_document, "token"),
                     config.positions.unreached == Unreached::drop ? "are dropped" : "share one row"));
   }
   return lines;
@@ -94,7 +95,7 @@ std::vector<std::string> bound_lines(const Config& config, const CorpusEstimate&
 
 std::string length_line(const LengthPlan& need) {
   std::string line = fmt::format("n={:<8}", need.length);
-  if (need.rows < need.length) line += fmt::format(" {} positions reached:", need.rows);
+  if (need.rows < need.length) line += fmt::format(" {} reached:", number_of(need.rows, "position"));
   for (const StageNeed& stage : need.stages)
     line += fmt::format(" {} {:.0f} MiB {},", stage.stage, mebibytes(stage.bytes), duration(stage.seconds));
   line += fmt::format(" {}: {}", name_of(need.solver), need.fits ? "fits" : "does not fit");

@@ -13,6 +13,7 @@
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/plan.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -49,7 +50,7 @@ std::string limit_of(const EighOptions& options, Index n, const GridShape& shape
   if (largest <= lp64_limit) return {};
   const Index ranks = smallest_ranks(options, n, block);
   return fmt::format("an array of {} numbers that {} needs passes the 32-bit limit {}; {}", largest, name_of(options.solver), lp64_limit,
-                     ranks > 0 ? fmt::format("{} ranks stay below it", ranks) : "no rank count stays below it");
+                     ranks > 0 ? number_of(ranks, "rank stays below it", "ranks stay below it") : "no rank count stays below it");
 }
 
 Solver planned_solver(const Config& config, const LengthSize& size, Index vectors, const GridShape& shape, const MachineRates& rates) {
@@ -212,7 +213,7 @@ void require_memory(const Communicator& comm, const Config& config, const std::v
         if (std::find(stages.begin(), stages.end(), stage.stage) == stages.end() || stage.bytes <= memory_bytes) continue;
         throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank, more than the {:.0f} MiB that --memory allows; {}",
                                 length.length, stage.stage, mebibytes(stage.bytes), mebibytes(memory_bytes),
-                                need.smallest_ranks > 0 ? fmt::format("{} ranks with as much do", need.smallest_ranks)
+                                need.smallest_ranks > 0 ? number_of(need.smallest_ranks, "rank with as much does", "ranks with as much do")
                                                         : "no rank count helps: use fewer or smaller --dims, or a smaller length"));
       }
     }

@@ -89,15 +89,19 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
                                         rows + n * (scored.held + scored.stored) * double_bytes + working);
   const double majorising = smacof_seconds(n, scored.smacof, config.stress.smacof_iterations, ranks, rates);
   need.seconds = stage_start_seconds + stress_seconds(scored.work, ranks, rates) + majorising;
+  if (config.noise.split) {
+    // Against the de-noised distances, which come from the halves as the noise analysis makes them: the sums over pairs once more.
+    StressWork sums = scored.work;
+    sums.violations = sums.spearman = false;
+    need.seconds += stress_seconds(sums, ranks, rates);
+    need.bytes = std::max(need.bytes, embed.with_noise.bytes + n * scored.held * double_bytes);
+  }
   if (config.noise.shuffle) {
     // Against the shuffled corpus: its own mds and smacof, and the sums over pairs once more, without sorting.
     scored.work.cells = scored.work.columns = 0;
     need.seconds += embed.geometry.seconds - stage_start_seconds + stress_seconds(scored.work, ranks, rates) + majorising;
     need.bytes = std::max(need.bytes, embed.geometry.bytes) + rows;
   }
-  // The de-noised distances come from the halves, as the noise analysis makes them.
-  const bool has_signal = std::ranges::any_of(config.stress.encodings, [](const EncodingSpec& spec) { return is_made(spec, "signal"); });
-  if (has_signal && config.noise.split) need.bytes = std::max(need.bytes, embed.with_noise.bytes + n * scored.held * double_bytes);
   return need;
 }
 

@@ -5,11 +5,13 @@
 #include "pipeline/stress_encodings.hpp"
 #include "posgeom/geometry/smacof.hpp"
 #include "posgeom/pipeline/machine.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 
 std::vector<StressRequest> smacof_requests(const StageContext& context, const SquareRootDistributions& s, const Coordinates& start,
-                                           const std::vector<std::int32_t>& dimensions, const std::string& title) {
+                                           const std::vector<std::int32_t>& dimensions, const std::string& title,
+                                           std::vector<SmacofDescent>* descents) {
   std::vector<StressRequest> requests;
   if (dimensions.empty()) return requests;
   const StressOptions& stress = context.config.stress;
@@ -31,9 +33,10 @@ std::vector<StressRequest> smacof_requests(const StageContext& context, const Sq
   for (const SmacofSolution& solution : solutions) {
     if (solution.values.empty()) continue;  // more than the components of the MDS
     if (!title.empty())
-      context.report.line(fmt::format("  {} d={}: {}raw stress {:.6g} from {:.6g} in {} passes, stopped by {}", title, solution.d,
-                                      weighted ? "weighted " : "", solution.stress, solution.start_stress, solution.iterations,
-                                      name_of(solution.stopped_by)));
+      context.report.line(fmt::format("  {} d={}: {}raw stress {:.6g} from {:.6g} in {}, stopped by {}", title, solution.d,
+                                      weighted ? "weighted " : "", solution.stress, solution.start_stress,
+                                      number_of(solution.iterations, "pass", "passes"), name_of(solution.stopped_by)));
+    if (descents != nullptr) descents->push_back({static_cast<std::int32_t>(solution.d), solution.stress, solution.start_stress});
     Coordinates x;
     x.rows = s.row_count();
     x.columns = x.stored = solution.d;

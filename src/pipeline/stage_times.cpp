@@ -119,7 +119,7 @@ double stress_seconds(const StressWork& work, Index ranks, const MachineRates& r
   const auto columns = static_cast<double>(work.columns);
   double total = rows * static_cast<double>(work.nonzeros) / 2 * row_product;
   total += pairs * (cells * pair_sums + columns * pair_column);
-  total += rows * rows * (cells * violation + columns * pair_column);
+  if (work.violations) total += rows * rows * (cells * violation + columns * pair_column);
   if (work.spearman) total += pairs * ((cells + 1) * pair_sorted + columns * pair_column);
   if (work.lag_kernels) total += 2 * pairs * lag_pair;
   return total * nanosecond * rates.slowness / static_cast<double>(ranks);

@@ -34,7 +34,7 @@ struct StressWork {
   Index cells = 0;     ///< (encoding with coordinates, dimension)
   Index columns = 0;   ///< the widest cell of each encoding with coordinates, added up
   bool lag_kernels = false;
-  bool spearman = true;
+  bool violations = true, spearman = true;
 };
 /// Of stress_sweep(), whose work the ranks share equally.
 double stress_seconds(const StressWork& work, Index ranks, const MachineRates& rates);

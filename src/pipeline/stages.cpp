@@ -10,6 +10,7 @@
 #include "posgeom/geometry/rarefy.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -31,7 +32,8 @@ ProcessGrid grid_of(const Communicator& comm, const Config& config) {
   const int columns = config.geometry.grid_columns;
   collective(comm, "making the process grid", [&] {
     if (static_cast<Index>(rows) * columns != comm.size()) {
-      throw Error(fmt::format("option --grid: found {}x{}, expected a grid of all {} ranks, or auto", rows, columns, comm.size()),
+      throw Error(fmt::format("option --grid: found {}x{}, expected a grid of {}, or auto", rows, columns,
+                              comm.size() == 1 ? std::string("the one rank") : fmt::format("all {} ranks", comm.size())),
                   ErrorKind::usage);
     }
   });
@@ -105,9 +107,9 @@ PositionCounts rarefied_counts(const StageContext& context, const PositionCounts
   });
   if (table == CountsTable::corpus) {
     context.report.line(
-        fmt::format("n={}: every position is rarefied to {} tokens; {} of {} reached positions have fewer and count as "
+        fmt::format("n={}: every position is rarefied to {}; {} of {} reached positions have fewer and count as "
                     "unreached ({})",
-                    length, total, reached - std::ssize(positions), reached, name_of(config.positions.unreached)));
+                    length, number_of(total, "token"), reached - std::ssize(positions), reached, name_of(config.positions.unreached)));
   }
   return rarefied(context.comm, counts, length, positions, total, config.seed,
                   table == CountsTable::corpus ? RarefiedTable::corpus : RarefiedTable::shuffled);

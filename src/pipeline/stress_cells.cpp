@@ -38,8 +38,11 @@ StressBootstrap widened_bootstrap(const StressFile& there, const StressTable& ta
 
 std::size_t cell_of(const StressTable& table, const std::string& name, std::int32_t d) {
   const auto row = std::ranges::find(table.encoding_names, name) - table.encoding_names.begin();
-  const auto column = std::ranges::lower_bound(table.dimensions, d) - table.dimensions.begin();
-  return static_cast<std::size_t>(table.index(row, column));
+  return static_cast<std::size_t>(table.index(row, static_cast<Index>(column_of(table, d))));
+}
+
+std::size_t column_of(const StressTable& table, std::int32_t d) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(table.dimensions, d) - table.dimensions.begin());
 }
 
 void add_shuffled(StressFile& file) {
@@ -53,6 +56,13 @@ void add_denoised(StressFile& file) {
   if (file.denoised) return;
   file.denoised.emplace();
   for (auto* cells : {&file.denoised->raw, &file.denoised->scaled}) cells->assign(cell_count(file.table), not_a_number);
+}
+
+void add_weighted(StressFile& file, SmacofWeights weights) {
+  if (file.weighted) return;
+  file.weighted.emplace();
+  file.weighted->weights = name_of(weights);
+  for (auto* values : {&file.weighted->smacof, &file.weighted->mds}) values->assign(file.table.dimensions.size(), not_a_number);
 }
 
 StressFile widened(const StressFile& there, const std::vector<std::int32_t>& dims, const std::vector<std::string>& names) {
@@ -75,6 +85,15 @@ StressFile widened(const StressFile& there, const std::vector<std::int32_t>& dim
   if (there.denoised) {
     add_denoised(file);
     file.denoised->constant_baseline = there.denoised->constant_baseline;
+  }
+  if (there.weighted) {
+    file.weighted.emplace();
+    file.weighted->weights = there.weighted->weights;
+    for (auto [to, from] :
+         {std::pair(&file.weighted->smacof, &there.weighted->smacof), std::pair(&file.weighted->mds, &there.weighted->mds)}) {
+      to->assign(table.dimensions.size(), not_a_number);
+      for (std::size_t k = 0; k < from->size(); ++k) (*to)[column_of(table, there.table.dimensions[k])] = (*from)[k];
+    }
   }
   const auto to = cells_of(file);
   const auto from = cells_of(there);

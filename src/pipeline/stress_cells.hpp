@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "posgeom/geometry/encodings.hpp"
+#include "posgeom/geometry/smacof.hpp"
 #include "posgeom/geometry/stress.hpp"
 #include "posgeom/io/store.hpp"
 
@@ -17,6 +18,7 @@ StressFile widened(const StressFile& there, const std::vector<std::int32_t>& dim
 /// The group, with every cell NaN, where it is not there yet.
 void add_shuffled(StressFile& file);
 void add_denoised(StressFile& file);
+void add_weighted(StressFile& file, SmacofWeights weights);
 
 /// The dimensions that the table has no number for. A cell that is undefined has none and costs nothing to find undefined again.
 std::vector<std::int32_t> missing_dimensions(const StressTable& table, const std::string& name);
@@ -27,6 +29,8 @@ std::vector<StressRequest> missing_cells(const StressTable& table, const std::ve
 
 /// The cell of `name` at dimension d, both of which the table has.
 std::size_t cell_of(const StressTable& table, const std::string& name, std::int32_t d);
+/// The column of dimension d, which the table has.
+std::size_t column_of(const StressTable& table, std::int32_t d);
 
 /// Puts a request's numbers into the table.
 void insert(StressTable& table, const StressRequest& request, const StressColumns& columns);

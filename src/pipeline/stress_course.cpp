@@ -57,7 +57,7 @@ bool StressCourse::lacks_groups() const {
   if (wants(context_.config, "smacof")) names.emplace_back("smacof");
   return std::ranges::any_of(names, [&](const std::string& name) {
     return (against_shuffled && !missing_beside(file.table, file.shuffled->raw, name).empty()) ||
-           (file.denoised && encodings_.signal && !missing_beside(file.table, file.denoised->raw, name).empty());
+           (against_denoised && !missing_beside(file.table, file.denoised->raw, name).empty());
   });
 }
 
@@ -82,9 +82,15 @@ void StressCourse::score(const std::vector<StressRequest>& requests) {
 
 void StressCourse::score_smacof(const std::vector<std::int32_t>& dimensions) {
   const Coordinates start = mds_encoding(geometry_.encoding, geometry_.spectrum.rank);
-  const std::vector<StressRequest> requests = smacof_requests(context_, s_, start, dimensions, "smacof");
+  std::vector<SmacofDescent> descents;
+  const std::vector<StressRequest> requests = smacof_requests(context_, s_, start, dimensions, "smacof", &descents);
   if (requests.empty()) return;
   score(requests);
+  for (const SmacofDescent& descent : descents) {
+    if (!file.weighted) break;
+    file.weighted->smacof[column_of(file.table, descent.d)] = descent.stress;
+    file.weighted->mds[column_of(file.table, descent.d)] = descent.start_stress;
+  }
   std::ranges::move(smacof_to_store(requests), std::back_inserter(stored));
 }
 
@@ -131,7 +137,7 @@ void StressCourse::score_missing(const std::string& unfinished) {
       if (wants(context_.config, name)) steps.emplace_back([this, name] { score_shuffled_own(name); });
     }
   }
-  if (file.denoised && encodings_.signal) steps.emplace_back([&] { score_denoised(); });
+  if (against_denoised) steps.emplace_back([&] { score_denoised(); });
   auto kept = std::chrono::steady_clock::now();
   steps_ = std::max<Index>(1, std::ssize(steps));
   try {

@@ -26,6 +26,7 @@ class StressCourse {
   std::vector<StoredEncoding> stored;  ///< what smacof found, and what earlier runs stored
   bool store_forms = false;            ///< the encodings are stored at every dimension too
   bool against_shuffled = false;       ///< the counts have the shuffled corpus, and /shuffled is wanted
+  bool against_denoised = false;       ///< the counts have the halves of the noise analysis, and /denoised is wanted
   Provenance provenance;
 
   /// Whether any cell of this run's encodings is missing beside a number of the table: of /shuffled or /denoised.

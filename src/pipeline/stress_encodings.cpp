@@ -9,6 +9,7 @@
 #include "pipeline/encoding_files.hpp"
 #include "posgeom/geometry/projection.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -213,9 +214,9 @@ void check_encoding_files(const StageContext& context, Index rows) {
     collective(context.comm, "checking an encoding", [&] {
       if (matrix.rows < rows) {
         const bool shifted = spec.rows.begin > 0 || spec.rows.end >= 0;
-        throw Error(fmt::format(
-            "option --encodings, {}: {} has {} rows{}, {} positions need one each; give a longer table or smaller --lengths", spec.name,
-            spec.path, matrix.rows, shifted ? fmt::format(" from row {} on", spec.rows.begin) : std::string(), rows));
+        throw Error(fmt::format("option --encodings, {}: {} has {}{}, {}; give a longer table or smaller --lengths", spec.name, spec.path,
+                                number_of(matrix.rows, "row"), shifted ? fmt::format(" from row {} on", spec.rows.begin) : std::string(),
+                                number_of(rows, "position needs one", "positions need one each")));
       }
     });
   }

@@ -33,10 +33,16 @@ bool wants(const Config& config, std::string_view name);
 std::vector<StoredEncoding> encodings_to_store(const StressTable& table, const std::vector<NamedEncoding>& encodings,
                                                const SquareRootDistributions& s);
 
+/// What smacof lowered at one dimension, weights included, and from where.
+struct SmacofDescent {
+  std::int32_t d = 0;
+  double stress = 0, start_stress = 0;
+};
 /// **Collective.** smacof at `dimensions` from the MDS of `s`: one request for each where that is defined. Reports what each reached, under
-/// `title` (empty: not at all).
+/// `title` (empty: not at all), and tells it in `descents`, where that is not null.
 std::vector<StressRequest> smacof_requests(const StageContext& context, const SquareRootDistributions& s, const Coordinates& start,
-                                           const std::vector<std::int32_t>& dimensions, const std::string& title);
+                                           const std::vector<std::int32_t>& dimensions, const std::string& title,
+                                           std::vector<SmacofDescent>* descents = nullptr);
 /// /encodings/smacof/<d> of the requests.
 std::vector<StoredEncoding> smacof_to_store(const std::vector<StressRequest>& requests);
 /// What is stored of one encoding, as requests at its dimensions.

@@ -111,13 +111,16 @@ void StressCourse::score_denoised() {
   collective(context_.comm, "choosing the positions of the noise analysis", [&] {
     const auto add = [&](const NamedEncoding& encoding, bool at_noise_positions, const std::vector<std::int32_t>& dimensions) {
       if (dimensions.empty()) return;
-      NamedEncoding kept = encoding;
-      if (auto* x = std::get_if<Coordinates>(&kept.form); x != nullptr && !at_noise_positions) *x = kept_rows(*x, s_.position, positions);
-      requests.push_back({std::move(kept), dimensions});
+      const auto* x = std::get_if<Coordinates>(&encoding.form);
+      if (x == nullptr || at_noise_positions) {
+        requests.push_back({encoding, dimensions});
+      } else {
+        requests.push_back({{encoding.name, kept_rows(*x, s_.position, positions)}, dimensions});
+      }
     };
     const auto missing = [&](const std::string& name) { return missing_beside(file.table, file.denoised->raw, name); };
     for (const NamedEncoding& encoding : encodings_.named) add(encoding, false, missing(encoding.name));
-    add(*encodings_.signal, true, missing("signal"));
+    if (encodings_.signal) add(*encodings_.signal, true, missing("signal"));
     if (!wants(context_.config, "smacof")) return;
     const std::vector<std::int32_t> wanted = missing("smacof");
     for (const StressRequest& request : requests_of_stored(stored, "smacof")) {

@@ -7,6 +7,7 @@
 #include "pipeline/stress_cells.hpp"
 #include "pipeline/stress_course.hpp"
 #include "posgeom/mpi/collective.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -51,6 +52,24 @@ std::string seed_of_null(const StageContext& context, Index length) {
   return line_value(lines, "noise.seed");
 }
 
+/// **Collective.** What the de-noised distances of a length are made from; empty where they cannot be had: no noise analysis of halves, of
+/// two positions at least that this geometry keeps, or other halves counted since.
+std::string source_of_denoised(const StageContext& context, const SquareRootDistributions& s, const GeometryFile& geometry) {
+  const bool analysed = geometry.noise && geometry.noise->split && geometry.noise->position_count() > 1;
+  if (!analysed || !std::ranges::includes(s.position, geometry.noise->position)) return {};
+  const std::string path = counts_path(context.config);
+  if (!read_counts_summary(context.comm, path).split) return {};
+  const auto lines_of = [&](const std::string& file) { return split_lines(read_provenance(context.comm, file).value().fingerprint_lines); };
+  const FingerprintLines counted = lines_of(path);
+  const FingerprintLines lines = lines_of(geometry_path(context.config, s.length));
+  std::string source;
+  for (const char* key : {"noise.seed", "noise.split-by"}) {
+    if (line_value(counted, key) != line_value(lines, key)) return {};
+    source += fmt::format("{} {}, ", std::string_view(key).substr(6), line_value(lines, key));
+  }
+  return source + "rarefy " + line_value(lines, "noise.rarefy");
+}
+
 }  // namespace
 
 StressFile stress_stage(const StageContext& context, const std::string& corpus_fingerprint, const SquareRootDistributions& s,
@@ -78,6 +97,9 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   const std::string null_seed = seed_of_null(context, s.length);
   const bool against_null = !null_seed.empty() && (config.noise.shuffle || before.file.shuffled);
   if (against_null) encodings.lines.push_back("noise.shuffled=" + null_seed);
+  const std::string denoised = source_of_denoised(context, s, geometry);
+  const bool against_denoised = encodings.signal || (!denoised.empty() && (config.noise.split || before.file.denoised));
+  if (against_denoised && !denoised.empty()) encodings.lines.push_back("noise.denoised=" + denoised);
   FingerprintLines lines = stress_lines(config, corpus_fingerprint, s.length, encodings.lines);
   collective(context.comm, "comparing file encodings", [&] {
     if (!before.lines.empty()) require_same(before.path, before.lines, lines, keep_or_replace);
@@ -87,10 +109,12 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   file.length = s.length;
   const bool grown = file.table.dimensions != there.dimensions || file.table.encoding_names.size() != there.encoding_names.size();
   if (against_null) add_shuffled(file);
-  if (encodings.signal) add_denoised(file);
+  if (against_denoised) add_denoised(file);
+  if (wants(config, "smacof") && config.stress.smacof_weights != SmacofWeights::none) add_weighted(file, config.stress.smacof_weights);
   StressCourse course(context, s, geometry, std::move(encodings), std::move(file));
   const std::string stored_before = line_value(before.lines, "encoding.stored");
   course.against_shuffled = against_null;
+  course.against_denoised = against_denoised;
   course.store_forms = config.stress.write_encodings || stored_before == "yes";
   if (before.finished && !grown && !course.lacks_groups() && (stored_before == "yes" || !config.stress.write_encodings)) {
     context.report.end("reused " + path);
@@ -106,8 +130,8 @@ StressFile stress_stage(const StageContext& context, const std::string& corpus_f
   course.score_missing(unfinished_path(config, s.length));
   course.write(path);
   remove_unfinished(context, unfinished_path(config, s.length));
-  context.report.end(
-      fmt::format("{} encodings x {} dimensions", course.file.table.encoding_names.size(), course.file.table.dimensions.size()));
+  context.report.end(fmt::format("{} x {}", number_of(std::ssize(course.file.table.encoding_names), "encoding"),
+                                 number_of(std::ssize(course.file.table.dimensions), "dimension")));
   return std::move(course.file);
 }
 

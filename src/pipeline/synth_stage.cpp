@@ -7,6 +7,7 @@
 #include "posgeom/io/token_file_writer.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -48,8 +49,8 @@ void synth_stage(const StageContext& context) {
   const std::string path = (std::filesystem::path(config.output.directory) / "truth.h5").string();
   write_truth(comm, path, truth, provenance_of(context, {"synthetic=" + prefix}, ""));
   const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
-  context.report.end(fmt::format("{} documents, {} tokens in {}.bin{}; exact distributions in {}", writer.document_count(),
-                                 writer.token_count(), prefix, megatron ? " and .idx" : "", path));
+  context.report.end(fmt::format("{}, {} in {}.bin{}; exact distributions in {}", number_of(writer.document_count(), "document"),
+                                 number_of(writer.token_count(), "token"), prefix, megatron ? " and .idx" : "", path));
   context.report.line(how_to_read(config, prefix, writer, truth.vocab_size));
 }
 

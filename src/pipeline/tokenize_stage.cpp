@@ -8,6 +8,7 @@
 #include "posgeom/io/token_file_writer.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
+#include "posgeom/words.hpp"
 
 namespace posgeom {
 namespace {
@@ -103,8 +104,8 @@ void tokenize_stage(const StageContext& context) {
   const std::string vocabulary = prefix + ".vocab.txt";
   write_vocabulary(context, corpus, vocabulary);
   const bool megatron = config.tokenize.kind == TokenFileKind::megatron;
-  context.report.end(fmt::format("{} documents, {} tokens of {} bytes in {}.bin{}", writer.document_count(), writer.token_count(),
-                                 writer.width(), prefix, megatron ? " and .idx" : ""));
+  context.report.end(fmt::format("{}, {} of {} bytes in {}.bin{}", number_of(writer.document_count(), "document"),
+                                 number_of(writer.token_count(), "token"), writer.width(), prefix, megatron ? " and .idx" : ""));
   context.report.line(how_to_read(config, prefix, writer, corpus.vocab_size) +
                       (corpus.vocabulary_built ? "; its vocabulary is " + vocabulary : ""));
 }

@@ -36,6 +36,12 @@ double Values::positive(std::string_view name) const {
   return number;
 }
 
+double Values::share(std::string_view name) const {
+  const double number = positive(name);
+  if (!(number < 1)) refuse(name, text(name), "a number between 0 and 1");
+  return number;
+}
+
 std::vector<std::string> Values::list(std::string_view name) const {
   std::vector<std::string> parts;
   const std::string value = text(name);

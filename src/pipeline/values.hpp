@@ -22,6 +22,8 @@ class Values {
   bool flag(std::string_view name) const;
   Index integer(std::string_view name, Index least, Index most = std::numeric_limits<Index>::max()) const;
   double positive(std::string_view name) const;
+  /// Between 0 and 1, both excluded.
+  double share(std::string_view name) const;
   /// Comma separated, without blanks around the entries; an empty entry is refused.
   std::vector<std::string> list(std::string_view name) const;
   /// A number of bytes, with K, M, G or T.

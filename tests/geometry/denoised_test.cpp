@@ -102,6 +102,40 @@ TEST(Denoised, StressOfCoordinatesAndKernels) {
   }
 }
 
+/// More positions than a tile has rows and columns, in blocks that are cut into tiles, or are none of a tile's size.
+TEST(Denoised, ManyTiles) {
+  const Communicator comm = Communicator::world();
+  constexpr Index rows = 290;
+  std::vector<std::int32_t> many;
+  for (Index i = 0; i < rows; ++i) many.push_back(static_cast<std::int32_t>(i + i / 7));
+  const Coordinates x = some_coordinates(rows, 5);
+  const auto distance = [&](Index i, Index j) {
+    double sum = 0;
+    for (Index c = 0; c < 5; ++c) {
+      const double difference = x.values[static_cast<std::size_t>(i + c * rows)] - x.values[static_cast<std::size_t>(j + c * rows)];
+      sum += difference * difference;
+    }
+    return std::sqrt(sum);
+  };
+  for (const Index block : {40, 64, 200, 512}) {
+    DistributedMatrix squared(ProcessGrid::nearest_square(comm), rows, rows, block);
+    fill(squared, squared_distance);
+    const DenoisedScores scores = denoised_stress(squared, many, {{{"x", x}, {2, 5}}, {{"linear", linear_encoding(400)}, {1}}});
+    double residual = 0, lag_residual = 0, h_squared = 0;
+    for (Index j = 0; j < rows; ++j) {
+      for (Index i = 0; i < j; ++i) {
+        const double h = std::sqrt(std::max(0.0, squared_distance(i, j)));
+        const double lag = static_cast<double>(many[static_cast<std::size_t>(j)] - many[static_cast<std::size_t>(i)]) / 400;
+        residual += (distance(i, j) - h) * (distance(i, j) - h);
+        lag_residual += (lag - h) * (lag - h);
+        h_squared += h * h;
+      }
+    }
+    EXPECT_NEAR(scores.columns[0].raw[1], residual / h_squared, 1e-12 * residual / h_squared) << block;
+    EXPECT_NEAR(scores.columns[1].raw[0], lag_residual / h_squared, 1e-12 * lag_residual / h_squared) << block;
+  }
+}
+
 TEST(Denoised, UndefinedCases) {
   const Communicator comm = Communicator::world();
   const DistributedMatrix zero(ProcessGrid::nearest_square(comm), m, m, 2);

@@ -177,7 +177,8 @@ TEST(NoiseWords, SayWhatStandsAndWhatDoesNot) {
   n.split_eigenvalues = {1.5, 0.6};
   expect_words(
       n, {"23 of 64 positions hold at least M = 1200 tokens in each half and take part; 37 hold fewer; 4 are not reached",
-          "3 components stand above sampling noise (threshold 0.05, at most 5 % false alarms by 99 replicates), with a trace of 2.5",
+          "3 components stand above sampling noise (M = 1200 tokens a half at 23 positions; threshold 0.05, at most 5 % false alarms by 99 "
+          "replicates), with a trace of 2.5",
           "1 component stands above what the tokens show without their order (largest eigenvalue 0.7 of the shuffled corpus's halves)"});
   EXPECT_EQ(joined(noise_sentences(n)).find("indistinguishable"), std::string::npos);
   EXPECT_EQ(joined(noise_sentences(n)).find("every other time"), std::string::npos);

@@ -143,7 +143,7 @@ def geometry():
         attributes(f, {"length": 12, "rank": 3, "trace": 19 / 3, "entropy_rank": 2.1, "participation_ratio": 1.9, "dims_90": 2, "dims_95": 3,
                        "dims_99": 3, "corpus_violation_rate": 0.218, "mean_hellinger": 0.9, "sum_hellinger_squared": 44.5, "solver": "pdsyevd",
                        "residual": 0.012, "orthogonality": 0.4, "block_size": 2, "parameters_full": 35, "parameters_factored": 36,
-                       "unreached": "drop"})
+                       "unreached": "drop", "fewest_tokens": 17, "most_tokens": 1 << 40})
         dataset(f, "position", "<i4", (7,), lambda i: [0, 2, 3, 5, 8, 9, 11][i], [])
         dataset(f, "component", "<i4", (5,), lambda j: j, [])
         dataset(f, "eigenvalues", "<f8", (7,), lambda j: [4.0, 2.0, 1 / 3, 1e-17, 0.0, -1e-18, -2e-17][j], [])
@@ -187,7 +187,7 @@ def stress():
     stored = [f"encodings/{name}/{d}" for name in ("mds", "my.file-1") for d in (1, 2, 4)]
     with h5py.File(f"{folder}/stress-12.h5", "r") as f:
         provenance(f, "posgeom-stress")
-        members(f, ["dimension", "encoding_name", "not_unique"] + datasets + stored)
+        members(f, ["dimension", "encoding_name", "not_unique", "weighted/smacof", "weighted/mds"] + datasets + stored)
         attributes(f, {"length": 12, "constant_baseline": 0.25, "corpus_violation_rate": 0.218})
         dataset(f, "dimension", "<i4", (3,), lambda d: [1, 2, 4][d], [])
         dataset(f, "not_unique", "|u1", (3,), lambda d: int(d == 0), ["/dimension"])
@@ -195,6 +195,9 @@ def stress():
         special = {("pearson", 1, 2): math.nan, ("raw", 2, 0): math.inf}
         attributes(f["shuffled"], {"constant_baseline": 0.125, "corpus_violation_rate": 0.5})
         attributes(f["denoised"], {"constant_baseline": 0.0625})
+        attributes(f["weighted"], {"weights": "tokens"})
+        dataset(f, "weighted/smacof", "<f8", (3,), lambda d: [0.5, 0.25, math.nan][d], ["/dimension"])
+        dataset(f, "weighted/mds", "<f8", (3,), lambda d: [0.75, 0.5, 0.125][d], ["/dimension"])
         for t, name in enumerate(datasets):
             dataset(f, name, "<f8", (3, 3), lambda e, d: special.get((name, e, d), t + e / 8 + d / 64), ["/encoding_name", "/dimension"])
         for name in stored:
@@ -208,10 +211,14 @@ def sweep():
 
     with h5py.File(f"{folder}/sweep.h5", "r") as f:
         provenance(f, "posgeom-sweep")
-        members(f, ["length", "dimension", "encoding_name", "rank", "trace", "constant_baseline", "corpus_violation_rate"] + tables)
+        members(f, ["length", "dimension", "encoding_name", "rank", "signal_rank", "rarefied_total", "noise_positions", "trace", "constant_baseline",
+                    "corpus_violation_rate"] + tables)
         dataset(f, "length", "<i8", (2,), lambda l: [8, 12][l], [])
         dataset(f, "dimension", "<i4", (3,), lambda d: [1, 2, 4][d], [])
         dataset(f, "rank", "<i8", (2,), lambda l: [3, 4][l], ["/length"])
+        dataset(f, "signal_rank", "<i8", (2,), lambda l: [2, -1][l], ["/length"])
+        dataset(f, "rarefied_total", "<i8", (2,), lambda l: [1 << 40, -1][l], ["/length"])
+        dataset(f, "noise_positions", "<i8", (2,), lambda l: [7, -1][l], ["/length"])
         dataset(f, "trace", "<f8", (2,), lambda l: [1.5, 2.5][l], ["/length"])
         dataset(f, "constant_baseline", "<f8", (2,), lambda l: [0.25, 0.26][l], ["/length"])
         dataset(f, "corpus_violation_rate", "<f8", (2,), lambda l: [0.1, 0.2][l], ["/length"])
@@ -220,14 +227,15 @@ def sweep():
             dataset(f, name, "<f8", (2, 2, 3), lambda l, e, d: cell(t, l, e, d), ["/length", "/encoding_name", "/dimension"])
     with open(f"{folder}/sweep.csv", newline="") as f:
         rows = list(csv.DictReader(f))
-    same(list(rows[0]), ["length", "dimension", "encoding"] + tables + ["rank", "trace", "constant_baseline", "corpus_violation_rate"], "CSV header")
+    same(list(rows[0]), ["length", "dimension", "encoding"] + tables + ["rank", "signal_rank", "rarefied_total", "noise_positions", "trace", "constant_baseline",
+                                                                        "corpus_violation_rate"], "CSV header")
     same(len(rows), 12, "CSV lines")
     for k, row in enumerate(rows):
         l, e, d = k // 6, k // 3 % 2, k % 3
         same((row["length"], row["encoding"], row["dimension"]), (["8", "12"][l], ["mds", "rope"][e], ["1", "2", "4"][d]), f"CSV line {k}")
         for t, name in enumerate(tables):
             same(float(row[name]), cell(t, l, e, d), f"CSV line {k} {name}")
-        same((row["rank"], float(row["trace"])), (["3", "4"][l], [1.5, 2.5][l]), f"CSV line {k}")
+        same((row["rank"], row["signal_rank"], float(row["trace"])), (["3", "4"][l], ["2", "-1"][l], [1.5, 2.5][l]), f"CSV line {k}")
 
 
 def other_readers():

@@ -27,6 +27,10 @@ TEST(Stress, RoundTrip) {
   EXPECT_EQ(found.shuffled->constant_baseline, 0.125);
   EXPECT_EQ(found.shuffled->corpus_violation_rate, 0.5);
   EXPECT_EQ(found.denoised->constant_baseline, 0.0625);
+  ASSERT_TRUE(found.weighted.has_value());
+  EXPECT_EQ(found.weighted->weights, "tokens");
+  EXPECT_TRUE(same_bits(found.weighted->smacof, file.weighted->smacof));
+  EXPECT_TRUE(same_bits(found.weighted->mds, file.weighted->mds));
 }
 
 TEST(Stress, RoundTripWithoutGroups) {
@@ -34,10 +38,12 @@ TEST(Stress, RoundTripWithoutGroups) {
   StressFile file = known_stress();
   file.shuffled.reset();
   file.denoised.reset();
+  file.weighted.reset();
   write_stress(world(), scratch.path("s.h5"), file, {}, group_provenance);
   const StressFile found = read_stress(world(), scratch.path("s.h5"));
   EXPECT_FALSE(found.shuffled.has_value());
   EXPECT_FALSE(found.denoised.has_value());
+  EXPECT_FALSE(found.weighted.has_value());
   EXPECT_TRUE(read_stored_encodings(world(), scratch.path("s.h5")).empty());
 }
 
@@ -72,6 +78,8 @@ TEST(Geometry, RoundTripOfFactorsAndRarefaction) {
   write_geometry(world(), scratch.path("g.h5"), file, nullptr, group_provenance);
   const GeometryFile found = read_geometry(world(), scratch.path("g.h5"));
   EXPECT_EQ(found.rarefied_total, 12345);
+  EXPECT_EQ(found.fewest_tokens, 17);
+  EXPECT_EQ(found.most_tokens, Count{1} << 40);
   EXPECT_FALSE(found.has_hellinger);
   ASSERT_TRUE(found.factored.has_value());
   EXPECT_TRUE(same_bits(found.factored->a, f.a));

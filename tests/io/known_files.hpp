@@ -130,6 +130,8 @@ inline GeometryFile known_geometry() {
   file.parameters_full = 35;
   file.parameters_factored = 36;
   file.unreached = "drop";
+  file.fewest_tokens = 17;
+  file.most_tokens = Count{1} << 40;
   return file;
 }
 
@@ -212,6 +214,7 @@ inline void add_known_groups(StressFile& file) {
   file.shuffled->corpus_violation_rate = 0.5;
   file.denoised.emplace();
   file.denoised->constant_baseline = 0.0625;
+  file.weighted = {.weights = "tokens", .smacof = {0.5, 0.25, std::numeric_limits<double>::quiet_NaN()}, .mds = {0.75, 0.5, 0.125}};
   const auto cells = cells_of(file);
   for (std::size_t number = measure_names.size(); number < cells.size(); ++number) {
     for (int e = 0; e < 3; ++e) {
@@ -275,6 +278,9 @@ inline Sweep known_sweep() {
   }
   s.raw[11] = std::numeric_limits<double>::quiet_NaN();
   s.rank = {3, 4};
+  s.signal_rank = {2, -1};
+  s.rarefied_total = {Count{1} << 40, -1};
+  s.noise_positions = {7, -1};
   s.trace = {1.5, 2.5};
   s.constant_baseline = {0.25, 0.26};
   s.corpus_violation_rate = {0.1, 0.2};

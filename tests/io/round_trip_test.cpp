@@ -271,12 +271,12 @@ TEST(Inspect, SummarisesEveryFormat) {
   EXPECT_EQ(line_of(geometry, "encoding"), "7 x 5");
   EXPECT_EQ(line_of(geometry, "Hellinger matrix"), "not stored");
   EXPECT_EQ(line_of(geometry, "noise"), "not analysed");
+  EXPECT_EQ(line_of(geometry, "in words").substr(0, 29), "positions hold 17 to 10995116");
   write_geometry(world(), scratch.path("geometry.h5"), known_geometry_with(known_noise()), nullptr, provenance);
   const InspectLines analysed = inspect_file(world(), scratch.path("geometry.h5"));
   EXPECT_EQ(line_of(analysed, "noise"),
-            "4 of 12 positions hold at least M = 1099511627776 tokens in each half and take part; 3 hold fewer; 5 are not reached");
-  EXPECT_EQ(line_of(analysed, ""),
-            "3 components stand above sampling noise (threshold 0.375, at most 20 % false alarms by 5 replicates), with a trace of 6.25");
+            "3 components stand above sampling noise (M = 1099511627776 tokens a half at 4 positions; threshold 0.375, at most 20 % false "
+            "alarms by 5 replicates), with a trace of 6.25");
   EXPECT_EQ(line_of(analysed, "eigenvalues across halves"), "3.5 2.25 0.5 -0.125");
   EXPECT_EQ(line_of(analysed, "eigenvalues, shuffled"), "1.5 0.75 0.25 0.125 0.0625 0 -1e-17");
   write_geometry(world(), scratch.path("geometry.h5"), known_geometry_with(known_empty_noise()), nullptr, provenance);
@@ -286,9 +286,11 @@ TEST(Inspect, SummarisesEveryFormat) {
   EXPECT_EQ(line_of(stress, "raw stress"), "        d=1        d=2        d=4");
   EXPECT_EQ(line_of(stress, "  my.file-1"), "        inf    0.26562    0.28125");
   EXPECT_EQ(line_of(stress, "stored encodings"), "mds, my.file-1");
+  EXPECT_EQ(line_of(stress, "in words").substr(0, 36), "against the de-noised distances the ");
   const InspectLines sweep = inspect_file(world(), scratch.path("sweep.h5"));
   EXPECT_EQ(line_of(sweep, "lengths x encodings x dimensions"), "2 x 2 x 3");
-  EXPECT_EQ(line_of(sweep, "  n = 12"), "       4         2.5        0.26         0.2");
+  EXPECT_EQ(line_of(sweep, "  n = 8"), "       3         1.5        0.25         0.1            2  1099511627776");
+  EXPECT_EQ(line_of(sweep, "  n = 12"), "       4         2.5        0.26         0.2            -              -");
 }
 
 }  // namespace

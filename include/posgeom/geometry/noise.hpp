@@ -107,8 +107,8 @@ Index threshold_rank(Index replicates, double alpha);
 /// where all are 0.
 Count default_rarefied_total(const std::vector<Count>& half_totals);
 
-/// The analysis in sentences for a summary, without full stops: who takes part, what stands above noise, what above the shuffled corpus,
-/// and what cannot be said.
+/// The analysis in sentences for a summary, without full stops: what stands above noise and what above the shuffled corpus, who takes part,
+/// what the shuffled corpus keeps, and what cannot be said.
 std::vector<std::string> noise_sentences(const NoiseAnalysis& analysis);
 
 }  // namespace posgeom

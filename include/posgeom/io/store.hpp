@@ -71,6 +71,8 @@ struct GeometryFile {
   std::string unreached;                     ///< attributes of the options that shaped it
   bool has_hellinger = false;                ///< set by read_geometry: /hellinger is there
   Index rarefied_total = 0;                  ///< tokens that every position was brought to before S was formed; 0: all count
+  Count fewest_tokens = -1;                  ///< of the kept positions that hold any: of the thinnest; -1: not known
+  Count most_tokens = -1;                    ///< and of the fullest
   std::optional<FactoredEncoding> factored;  ///< the group /factored: P = A B' to factored_tolerance
   double factored_tolerance = 0;
   std::optional<GeometryBootstrap> bootstrap;  ///< the group /bootstrap
@@ -103,11 +105,19 @@ struct DenoisedStress {
   double constant_baseline = std::numeric_limits<double>::quiet_NaN();  ///< of the de-noised distances
 };
 
+/// Of smacof where pairs weigh unlike (--smacof-weights): the weighted raw stress, which is what smacof lowers, and that of mds, where it
+/// starts. [D], NaN where it was not scored.
+struct WeightedStress {
+  std::string weights;  ///< "tokens"
+  std::vector<double> smacof, mds;
+};
+
 struct StressFile {
   Index length = 0;
   StressTable table;
   std::optional<ShuffledStress> shuffled;    ///< the group /shuffled
   std::optional<DenoisedStress> denoised;    ///< the group /denoised
+  std::optional<WeightedStress> weighted;    ///< the group /weighted
   std::optional<StressBootstrap> bootstrap;  ///< the group /bootstrap
 };
 
@@ -119,7 +129,10 @@ struct Sweep {
   std::vector<double> raw, scaled, scale, violation_rate, min_separation, pearson, spearman;  ///< [L][E][D], NaN where there is none
   std::vector<double> shuffled_raw, shuffled_scaled, shuffled_violation_rate, denoised_raw, denoised_scaled;  ///< likewise
   std::vector<std::int64_t> rank;                                                                             ///< [L]
-  std::vector<double> trace, constant_baseline, corpus_violation_rate;                                        ///< [L]
+  /// [L] of the noise analysis: what stands above noise, at how many tokens of each position and half (M), and at how many positions. -1
+  /// where there was none. Ranks at different M cannot be compared: more tokens show more.
+  std::vector<std::int64_t> signal_rank, rarefied_total, noise_positions;
+  std::vector<double> trace, constant_baseline, corpus_violation_rate;  ///< [L]
 };
 
 /// A table over encodings and dimensions: its dataset in a stress file, and its name in a sweep.

@@ -7,7 +7,4 @@ namespace posgeom {
 /// Tells the report what a length's numbers are and, in words, what they say and do not say.
 void report_length(StageReport& report, const GeometryFile& geometry, const StressFile& stress);
 
-/// The intervals and rankings of --bootstrap, where the files have them. report_length() calls it.
-void report_bootstrap(StageReport& report, const GeometryFile& geometry, const StressFile& stress);
-
 }  // namespace posgeom
