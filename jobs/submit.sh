@@ -62,6 +62,8 @@ read_slurm_section "$work/config.ini"
 command -v sbatch >/dev/null || [ "$dry_run" = yes ] || fail "there is no sbatch here; submit from a login node of the cluster (or --dry-run)"
 stage_keys
 ask_plan >"$work/plan.txt"
+[ "$mode" = together ] || [ "$(value_of bootstrap 0)" = 0 ] ||
+  printf 'submit: bootstrap = %s is left out: `run` makes it (--together)\n' "$(value_of bootstrap 0)" >&2
 
 # --- one submission at a time into OUT, and each after the jobs that are there
 waits=''

@@ -45,7 +45,8 @@ read_slurm_section() {
         read -ra words <<<"$value"
         cluster_options+=("${words[@]+"${words[@]}"}")
         ;;
-      ranks | time | mem-per-cpu | array-limit | modules | setup | launcher | mpi | requeues | grace | posgeom | scaling-ranks | scaling-repeats) ;;
+      ranks | fewer-ranks | time | mem-per-cpu | array-limit | modules | setup | launcher | mpi | requeues | grace | posgeom) ;;
+      scaling-ranks | scaling-repeats) ;;
       *) code=2 fail "$config, section [slurm]: unknown key '$key'; configs/slurm-sweep.ini has every key, and 'options' takes anything of sbatch" ;;
     esac
     slurm[$key]=$value
@@ -54,6 +55,7 @@ read_slurm_section() {
   for number in ranks requeues grace array-limit scaling-repeats; do
     [[ ${slurm[$number]:-1} =~ ^[0-9]+$ ]] || code=2 fail "section [slurm], $number: found '${slurm[$number]}', expected a number"
   done
+  [[ ${slurm[fewer-ranks]:=on} =~ ^(on|off)$ ]] || code=2 fail "section [slurm], fewer-ranks: found '${slurm[fewer-ranks]}', expected on or off"
   case ${slurm[launcher]:=auto} in
     auto | srun | mpirun) ;;
     *) code=2 fail "section [slurm], launcher: found '${slurm[launcher]}', expected one of auto, srun, mpirun" ;;
@@ -74,12 +76,13 @@ read_slurm_section() {
   mapfile -t lengths < <(printf '%s\n' "${lengths[@]}" | sort -n -u)
 }
 
-# key_without KEYS...: of the configuration without these keys, and of names, sizes and times of the corpus. One that is too sensitive costs a job
-# that finds its result finished; posgeom itself judges what may be reused.
-key_without() {
-  local skip=" $* " path
+# key_of KEYS...: of what the configuration says of these keys, and of names, sizes and times of the corpus. One that is too sensitive costs a job
+# that finds its result finished, one that is not leaves a job out; posgeom itself judges what may be reused.
+key_of() {
+  local wanted=" $* " path
   {
-    pairs '' "$work/config.ini" | awk -F '\t' -v skip="$skip" '!index(skip, " " $1 " ")' | sort
+    pairs '' "$work/config.ini" | awk -F '\t' -v wanted="$wanted" 'index(wanted, " " $1 " ")' | sort
+    [[ $wanted != *" noise "* ]] || value_of noise "$([ "$(value_of preset none)" = paper ] && printf none || printf all)"
     while IFS= read -r path; do
       # shellcheck disable=SC2086 # a glob
       find -L ${path%%:/*} -type f -printf '%p %s %T@\n' 2>/dev/null | sort
@@ -88,17 +91,24 @@ key_without() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# stage_keys: what each stage's result depends on, lengths apart: an encoding more leaves spectra and counts alone.
+# What each stage's result depends on, lengths apart where each has a file: an encoding more leaves spectra and counts alone. A test holds these
+# against posgeom's options.
+counts_keys='corpus format column header tokenizer vocab vocab-size separator keep-separator ignore-ids max-tokens'
+counts_keys+=' sequences last-block noise split-by seed'
+geometry_keys='unreached min-count rarefy-geometry hellinger-range replicates alpha rarefy components factored write-hellinger dims preset'
+stress_keys='encodings rope-base rope-head-dim rope-scaling rope-original-length alibi-heads random-kind'
+stress_keys+=' smacof-iterations smacof-tolerance smacof-weights write-encodings'
+whole_keys='bootstrap bootstrap-alpha' # `run` alone makes these
+
 stage_keys() {
-  local everywhere='out force resume partial keep-every progress ranks memory threads grid block-size'
-  local scoring='encodings rope-base rope-head-dim alibi-heads random-kind write-encodings'
-  local geometry='solver components write-hellinger dims unreached min-count hellinger-range'
+  local whole=''
+  [ "${mode:-chain}" != together ] || whole=$whole_keys
   # shellcheck disable=SC2086 # lists of words
-  key_counts=$(key_without $everywhere $scoring $geometry preset)
+  key_counts=$(key_of $counts_keys lengths)
   # shellcheck disable=SC2086
-  key_geometry=$(key_without $everywhere $scoring lengths)
+  key_geometry=$(key_of $counts_keys $geometry_keys $whole)
   # shellcheck disable=SC2086
-  key_stress=$(key_without $everywhere lengths)
+  key_stress=$(key_of $counts_keys $geometry_keys $stress_keys $whole)
 }
 
 # write_settings: what the jobs source; every value is quoted for the shell.

@@ -30,19 +30,35 @@ plan_for() (
   "$posgeom" plan --config "$work/config.ini" --ranks "$1" </dev/null 2> >(sed "s|$work/config.ini|$config, with the options given here|" >&2)
 )
 
+# too_many_ranks PLAN: the jobs of a plan that need more ranks than [slurm] allows, a line each.
+too_many_ranks() {
+  local most=${slurm[ranks]:-0} word line
+  [ "$most" -gt 0 ] || return 0
+  while IFS= read -r line; do
+    for word in $line; do
+      [[ $word == --ntasks=* ]] && [ "${word#*=}" -gt "$most" ] || continue
+      printf '%s needs %s\n' "$(sed 's/^slurm //; s/ --.*//' <<<"$line")" "${word#*=}"
+    done
+  done < <(grep '^slurm ' <<<"$1")
+}
+
 ask_plan() {
-  local said
+  local said beyond each
   said=$(plan_for "$(ranks_at_most)") || fail "'$posgeom plan' failed (above); correct the configuration"
   grep -q '^slurm ' <<<"$said" || {
     printf '%s\n' "$said" >&2
     fail "the plan (above) proposes no job sizes: what does not fit must be given more memory or ranks ([slurm] ranks), or less to do"
   }
+  beyond=$(too_many_ranks "$said")
+  each=$(sed -n '1s/.*, \([0-9]* MiB\) each.*/\1/p' <<<"$said")
+  [ -z "$beyond" ] || fail "[slurm] ranks: found ${slurm[ranks]}, but with $each a rank $(head -1 <<<"$beyond") ranks; give more ranks," \
+    "or more memory to each (memory = ... above [slurm]), or less to do"
   printf '%s\n' "$said"
 }
 
 # size_of STAGE [LENGTHS...]: the sbatch options of a stage; over several lengths, the largest of each.
 size_of() {
-  local stage=$1 line word ntasks=1 cpus=1 memory=0 seconds=0 value pattern per_node=''
+  local stage=$1 line word ntasks=1 cpus=1 memory=0 seconds=0 value pattern per_node=0
   shift
   [ $# -gt 0 ] || set -- ''
   for length in "$@"; do
@@ -54,13 +70,20 @@ size_of() {
         --cpus-per-task=*) cpus=$((${word#*=} > cpus ? ${word#*=} : cpus)) ;;
         --mem-per-cpu=*) value=$(megabytes_of "${word#*=}") && memory=$((value > memory ? value : memory)) ;;
         --time=*) value=$(seconds_of "${word#*=}") && seconds=$((value > seconds ? value : seconds)) ;;
-        --ntasks-per-node=*) per_node=$word ;;
+        --ntasks-per-node=*) per_node=$((${word#*=} > per_node ? ${word#*=} : per_node)) ;;
+        --nodes=*) ;; # follows from the two
         *) fail "'$posgeom plan' prints '$line': '$word' is not known here; is it another version than these jobs?" ;;
       esac
     done
   done
+  if [ "${slurm[fewer-ranks]}" = off ] && [[ $stage == embed || $stage == stress ]]; then
+    value=$(ranks_at_most)
+    ntasks=$((value > ntasks ? value : ntasks))
+    value=$(value_of ranks-per-node 0)
+    [ "$value" -eq 0 ] || per_node=$((value < ntasks ? value : ntasks))
+  fi
   sbatch_size "$ntasks" "$cpus" "$memory" "$seconds"
-  [ -z "$per_node" ] || [ "$ntasks" -eq 1 ] || printf '%s\n' "$per_node"
+  [ "$per_node" -eq 0 ] || [ "$ntasks" -eq 1 ] || printf '%s\n' "--nodes=$(((ntasks + per_node - 1) / per_node))" "--ntasks-per-node=$per_node"
 }
 
 ranks_only() { grep -E '^--(ntasks|cpus-per-task)=' | paste -s -d ' '; }
@@ -80,6 +103,11 @@ size_of_scaling() {
     plan_for "$ranks" >"$work/plan.txt" || fail "'$posgeom plan' failed (above) for $ranks ranks; set scaling-ranks in [slurm]"
     for word in $(size_of run); do
       case $word in
+        --ntasks=*)
+          [ "${word#*=}" -le "$ranks" ] ||
+            fail "this sweep does not fit on $ranks rank(s), it needs ${word#*=}: set scaling-ranks in [slurm], or give each more memory" \
+              "(memory = ... above it)"
+          ;;
         --cpus-per-task=*) cpus=${word#*=} ;;
         --mem-per-cpu=*) value=$(($(megabytes_of "${word#*=}") * ranks)) && memory=$((value > memory ? value : memory)) ;;
         --time=*) seconds=$((seconds + 2 * ${slurm[scaling-repeats]:-1} * $(seconds_of "${word#*=}"))) ;;

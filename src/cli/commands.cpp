@@ -156,9 +156,12 @@ const std::vector<Command>& commands() {
        {"corpus", "sequences", "positions", "noise", "geometry", "stress", "output"},
        bench_command},
       {"plan",
-       "memory a rank, 32-bit limits and the smallest rank count, before a job is queued",
-       {"corpus", "sequences", "noise", "geometry", "stress", "plan"},
-       plan_command},
+       "memory a rank, time, 32-bit limits and the smallest rank count, before a job is queued; of a corpus, or (--tokens) of one to come",
+       {"corpus", "sequences", "positions", "noise", "bootstrap", "geometry", "stress", "plan"},
+       plan_command,
+       {"out", "force", "preset"},
+       {"rarefy-geometry", "hellinger-range", "alpha", "split-by", "bootstrap-alpha", "factored", "rope-base", "rope-head-dim",
+        "rope-scaling", "rope-original-length", "alibi-heads", "random-kind", "smacof-tolerance", "smacof-weights"}},
       {"inspect", "FILE...: a readable summary of files that posgeom wrote, and of token files", {"none"}, inspect_command},
   };
   return table;

@@ -21,8 +21,10 @@ struct Invocation {
 struct Command {
   std::string_view name;
   std::string_view summary;
-  std::vector<std::string_view> option_groups;  ///< that --help shows
-  void (*function)(const Invocation&);          ///< **Collective.**
+  std::vector<std::string_view> option_groups;        ///< that --help shows; empty: all
+  void (*function)(const Invocation&);                ///< **Collective.**
+  std::vector<std::string_view> more_options = {};    ///< of other groups, that it heeds
+  std::vector<std::string_view> unused_options = {};  ///< of its groups, that it takes without effect
 };
 
 const std::vector<Command>& commands();

@@ -46,10 +46,13 @@ std::string general_help() {
 }
 
 std::string command_help(const Command& command) {
+  std::string unused;
+  for (const std::string_view name : command.unused_options) unused += fmt::format("{}--{}", unused.empty() ? "" : ", ", name);
+  if (!unused.empty()) unused = fmt::format("checked, and without effect on the plan, as the rest of output: {}\n", unused);
   return fmt::format(
       "posgeom {} [options]: {}\n\n{}common\n  --config FILE  options from an INI file (key = value; the command line beats it)\n  "
-      "--help\n",
-      command.name, command.summary, options_help(command.option_groups));
+      "--help\n{}",
+      command.name, command.summary, options_help(command.option_groups, command.more_options, command.unused_options), unused);
 }
 
 /// srun without PMIx starts N processes that each believe to be alone and write the same files.

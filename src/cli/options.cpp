@@ -23,11 +23,13 @@ po::typed_value<std::vector<std::string>>* value_of(const Option& option) {
   return value;
 }
 
-/// One options_description a group of the table, in its order.
-std::vector<po::options_description> descriptions(bool with_defaults) {
+/// One options_description a group of the table, in its order, of the options that `wanted` says yes to.
+template <class Wanted>
+std::vector<po::options_description> descriptions(bool with_defaults, Wanted wanted) {
   std::vector<po::options_description> groups;
   std::string_view current;
   for (const Option& option : option_table()) {
+    if (!wanted(option)) continue;
     if (option.group != current) {
       current = option.group;
       groups.emplace_back(std::string(option.group), 140, 70);
@@ -42,7 +44,7 @@ std::vector<po::options_description> descriptions(bool with_defaults) {
 
 po::options_description all_options() {
   po::options_description all;
-  for (const po::options_description& group : descriptions(false)) all.add(group);
+  for (const po::options_description& group : descriptions(false, [](const Option&) { return true; })) all.add(group);
   return all;
 }
 
@@ -125,15 +127,16 @@ OptionValues merge(const OptionValues& typed, const OptionValues& config) {
   return values;
 }
 
-std::string options_help(const std::vector<std::string_view>& groups) {
+std::string options_help(const std::vector<std::string_view>& groups, const std::vector<std::string_view>& more,
+                         const std::vector<std::string_view>& left_out) {
+  const auto among = [](const std::vector<std::string_view>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const auto wanted = [&](const Option& option) {
+    return among(more, option.name) || ((groups.empty() || among(groups, option.group)) && !among(left_out, option.name));
+  };
   std::ostringstream out;
-  for (const po::options_description& group : descriptions(true)) {
-    const std::string& name = group.options().empty() ? std::string() : group.options().front()->long_name();
-    const auto option =
-        std::find_if(option_table().begin(), option_table().end(), [&](const Option& candidate) { return candidate.name == name; });
-    const bool wanted = groups.empty() || std::find(groups.begin(), groups.end(), option->group) != groups.end();
-    if (wanted) out << group << '\n';
-  }
+  for (const po::options_description& group : descriptions(true, wanted)) out << group << '\n';
   return out.str();
 }
 

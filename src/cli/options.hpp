@@ -23,7 +23,9 @@ OptionValues parse_config_text(const std::string& text, const std::string& path)
 /// Defaults, then the preset, then `config`, then `typed`: the later beats the earlier.
 OptionValues merge(const OptionValues& typed, const OptionValues& config);
 
-/// The options of the groups, with their defaults, as --help prints them. Empty `groups`: all.
-std::string options_help(const std::vector<std::string_view>& groups);
+/// The options of the groups, with their defaults, as --help prints them, and those called `more`; without those called `left_out`. Empty
+/// `groups`: all.
+std::string options_help(const std::vector<std::string_view>& groups, const std::vector<std::string_view>& more = {},
+                         const std::vector<std::string_view>& left_out = {});
 
 }  // namespace posgeom::cli

@@ -71,25 +71,6 @@ std::string set_tokenizer(const Communicator& comm, Corpus& corpus) {
   return hash;
 }
 
-/// V of text: the tokenizer's, or what was asked for where that is more, so that corpora can share a table.
-Index vocab_size_of_text(const Corpus& corpus) {
-  const Index asked = corpus.options.vocab_size, own = corpus.tokenizer->vocab_size();
-  if (asked == 0 || asked >= own) return std::max(asked, own);
-  throw Error(
-      fmt::format("--vocab-size {} is less than the {} entries of the vocabulary of --tokenizer {}; give at least {}, or leave "
-                  "--vocab-size out",
-                  asked, own, name_of(corpus.options.tokenizer), own));
-}
-
-/// Text has no other ids than its tokenizer's; token files may hold some that are to be ignored for being none.
-void check_ignored_ids(const Corpus& corpus) {
-  for (const Index id : corpus.options.ignored_ids) {
-    if (id >= 0 && id < corpus.vocab_size) continue;
-    throw Error(fmt::format("--ignore-ids {}: there is no such id; --tokenizer {} gives the ids 0 to {}", id,
-                            name_of(corpus.options.tokenizer), corpus.vocab_size - 1));
-  }
-}
-
 std::vector<std::string> fingerprint(const Corpus& corpus, const std::string& vocabulary, std::vector<std::string> file_lines) {
   const CorpusOptions& options = corpus.options;
   std::vector<std::string> lines{fmt::format("format={}", name_of(options.format))};
@@ -118,6 +99,37 @@ Survey survey_on_root(const Communicator& comm, const CorpusOptions& options) {
 
 }  // namespace
 
+Index text_vocab_size(const CorpusOptions& options, Index own) {
+  const Index asked = options.vocab_size;
+  if (asked > 0 && asked < own) {
+    throw Error(
+        fmt::format("--vocab-size {} is less than the {} entries of the vocabulary of --tokenizer {}; give at least {}, or leave "
+                    "--vocab-size out",
+                    asked, own, name_of(options.tokenizer), own));
+  }
+  const Index size = std::max(asked, own);
+  for (const Index id : options.ignored_ids) {
+    if (id >= 0 && id < size) continue;
+    throw Error(fmt::format("--ignore-ids {}: there is no such id; --tokenizer {} gives the ids 0 to {}", id, name_of(options.tokenizer),
+                            size - 1));
+  }
+  return size;
+}
+
+bool builds_vocabulary(const CorpusOptions& options) {
+  const bool can = options.tokenizer == TokenizerKind::whitespace || options.tokenizer == TokenizerKind::chars;
+  return can && options.vocab.empty() && !holds_tokens(options.format);
+}
+
+Index vocab_size_without_files(const Communicator& comm, const CorpusOptions& options) {
+  collective(comm, "reading the options of the corpus", [&] { check_options(options); });
+  if (holds_tokens(options.format) || builds_vocabulary(options)) return options.vocab_size;
+  Corpus none;
+  none.options = options;
+  set_tokenizer(comm, none);
+  return collective(comm, "reading the vocabulary", [&] { return text_vocab_size(options, none.tokenizer->vocab_size()); });
+}
+
 Format resolve_format(const Communicator& comm, const CorpusOptions& options) {
   // A survey reads whole indices of token files: none is made for what is known.
   return options.format == Format::automatic ? survey_on_root(comm, options).format : options.format;
@@ -136,9 +148,9 @@ Corpus open_corpus(const Communicator& comm, const CorpusOptions& options) {
   const bool tokens = holds_tokens(found.format);
   const std::string vocabulary = tokens ? "none" : set_tokenizer(comm, corpus);
   collective(comm, "opening the corpus", [&] {
-    corpus.vocab_size = tokens ? resolve_vocab_size(corpus.options, found.format, corpus.files) : vocab_size_of_text(corpus);
+    corpus.vocab_size = tokens ? resolve_vocab_size(corpus.options, found.format, corpus.files)
+                               : text_vocab_size(corpus.options, corpus.tokenizer->vocab_size());
     if (tokens) corpus.separator = resolve_separator(corpus.options, found.format, corpus.files, corpus.vocab_size);
-    if (!tokens) check_ignored_ids(corpus);
     corpus.fingerprint_lines = fingerprint(corpus, vocabulary, std::move(found.fingerprint_lines));
   });
   return corpus;

@@ -214,12 +214,18 @@ Index noise_bytes(const NoiseSize& size, const GridShape& shape, Index block, In
   // Every rank has the second half, both rarefied ones, their rows in one table (and half of it once more when it last grew), S of that,
   // and S of each half.
   const Index cell = sizeof(Token) + sizeof(Count);
-  const Index halves = 2 * size.half.bytes();
-  const Index forming = cell * size.half.nonzeros * (1 + 2 + 3) + 2 * halves;
-  const Index rows = BlockCyclic{size.half.rows, block, shape.rows, 0}.local_extent();
-  const Index columns = BlockCyclic{size.half.rows, block, shape.columns, 0}.local_extent();
-  // Their sum and difference have as many entries as the whole, nearly.
-  const Index products = halves + size.whole.bytes() + static_cast<Index>(sizeof(double)) * rows * columns + gram;
+  const Index halves = 2 * size.rarefied.bytes();
+  // Tables that grew by doubling leave their earlier arrays behind, and a rank's drawn rows once all have them, which glibc's malloc keeps
+  // below 32 MiB.
+  constexpr Index kept_below = Index{1} << 25;
+  const Index kept = size.half.nonzeros * static_cast<Index>(sizeof(Count)) < kept_below ? 1 : 0;
+  const Index ranks = Index{shape.rows} * shape.columns;
+  const Index drawn = ranks > 1 ? kept * size.rarefied.nonzeros / ranks : 0;
+  const Index forming = cell * (size.half.nonzeros * (1 + kept) + size.rarefied.nonzeros * (2 + 3) + drawn) + 2 * halves;
+  const Index rows = BlockCyclic{size.rarefied.rows, block, shape.rows, 0}.local_extent();
+  const Index columns = BlockCyclic{size.rarefied.rows, block, shape.columns, 0}.local_extent();
+  // Their sum and difference have as many entries as the whole, nearly, or as both together.
+  const Index products = halves + std::min(size.whole.bytes(), halves) + static_cast<Index>(sizeof(double)) * rows * columns + gram;
   const Index of_split = size.split ? std::max({forming, products, halves + eigen}) : 0;
   const Index of_shuffled = size.shuffle ? size.whole.bytes() + std::max(gram, eigen) : 0;
   return std::max(of_split, of_shuffled);

@@ -4,6 +4,7 @@
 
 #include "geometry/krylov.hpp"
 #include "geometry/split_rows.hpp"
+#include "posgeom/geometry/mds.hpp"
 
 namespace posgeom {
 namespace {
@@ -59,6 +60,13 @@ double decaying_krylov_seconds(const SpectralProblem& problem, const SolverRates
     cubes += 25 * vectors * vectors * vectors;
   }
   return real(steps) * shared_step_seconds(problem, sizes, rates) + cubes / rates.dgemm_flops;
+}
+
+double krylov_seconds(const RowsSize& s, Index pairs, int ranks, const SolverRates& rates) {
+  const SpectralProblem problem{s.rows, s.columns, s.dense, s.nonzeros - s.dense_nonzeros, pairs, ranks};
+  const Index block = krylov_sizes({.count = pairs}, s.rows).block;
+  const Index steps = 40 + 6 * ((pairs + block - 1) / block);
+  return real(steps) * krylov_step_seconds(problem, rates);
 }
 
 }  // namespace posgeom

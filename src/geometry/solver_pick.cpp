@@ -54,26 +54,29 @@ SolverPick fastest(const ProcessGrid& grid, const SquareRootDistributions& s, co
 
 }  // namespace
 
+void require_solver_for(Solver solver, Index rows, Index types, Index vectors) {
+  if (solver == Solver::dual && types > dual_limit) {
+    throw Error(
+        fmt::format("--solver dual: the counts hold {} different tokens, it takes at most {}; use --solver pdsyevd", types, dual_limit),
+        ErrorKind::usage);
+  }
+  if (solver == Solver::krylov && vectors > std::max<Index>(1024, rows / 4)) {
+    throw Error(fmt::format("--solver krylov: it finds leading eigenpairs, and {} of {} are asked for; give fewer --components or --dims, "
+                            "or use --solver auto or pdsyevd",
+                            vectors, rows),
+                ErrorKind::usage);
+  }
+}
+
 SolverPick pick_solver(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options, Index vectors) {
   const Index m = s.row_count();
+  require_solver_for(options.solver, m, s.column_count, vectors);
   switch (options.solver) {
     case Solver::automatic:
       return fastest(grid, s, options, vectors);
     case Solver::dual:
-      if (s.column_count > dual_limit) {
-        throw Error(fmt::format("--solver dual: the counts hold {} different tokens, it takes at most {}; use --solver pdsyevd",
-                                s.column_count, dual_limit),
-                    ErrorKind::usage);
-      }
       break;
     case Solver::krylov:
-      if (vectors > std::max<Index>(1024, m / 4)) {
-        throw Error(
-            fmt::format("--solver krylov: it finds leading eigenpairs, and {} of {} are asked for; give fewer --components or --dims, "
-                        "or use --solver auto or pdsyevd",
-                        vectors, m),
-            ErrorKind::usage);
-      }
       return {.solver = Solver::krylov,
               .reason = "krylov: as asked for",
               .krylov_steps = options.krylov_steps > 0 ? options.krylov_steps : most_krylov_steps};

@@ -72,15 +72,17 @@ Index smallest_ranks(const EighOptions& options, Index n, Index block) {
   return 0;
 }
 
-void require_solver_fits(const EighOptions& options, Index n, Index block, int grid_rows, int grid_columns) {
-  const std::string_view name = name_of(options.solver);
-  const auto refuse = [&](const std::string& why) { throw Error(fmt::format("--solver {}: {}", name, why), ErrorKind::usage); };
-  const Index ranks = Index{grid_rows} * grid_columns;
-  if (options.solver == Solver::elpa && !is_built(Solver::elpa))
+void require_solver_suits(Solver solver, Index ranks) {
+  const auto refuse = [&](const std::string& why) { throw Error(fmt::format("--solver {}: {}", name_of(solver), why), ErrorKind::usage); };
+  if (solver == Solver::elpa && !is_built(Solver::elpa))
     refuse("this build has no ELPA; build it with ELPA (Debian: libelpa-dev), or use auto, pdsyevd or pdsyevr");
-  if (!is_built(options.solver)) refuse("it does not solve a dense matrix; use auto, lapack, pdsyevd, pdsyevr or elpa");
-  if (options.solver == Solver::lapack && ranks != 1)
+  if (!is_built(solver)) refuse("it does not solve a dense matrix; use auto, lapack, pdsyevd, pdsyevr or elpa");
+  if (solver == Solver::lapack && ranks != 1)
     refuse(fmt::format("it works on one rank, and this job has {}; run it on one rank, or use auto, pdsyevd or pdsyevr", ranks));
+}
+
+void require_solver_fits(const EighOptions& options, Index n, Index block, int grid_rows, int grid_columns) {
+  require_solver_suits(options.solver, Index{grid_rows} * grid_columns);
   if (options.solver == Solver::pdsyevd) return require_pdsyevd_fits(n, block, grid_rows, grid_columns);
 
   const Index largest = largest_array(options, n, block, grid_rows, grid_columns);
@@ -96,7 +98,7 @@ void require_solver_fits(const EighOptions& options, Index n, Index block, int g
   throw Error(
       fmt::format("computing the eigenpairs of a {0} x {0} matrix with {1} on a {2}x{3} process grid takes an array of {4} numbers "
                   "a rank, and the 32-bit integers of this LAPACK and ScaLAPACK count at most {5}; {6}",
-                  n, name, grid_rows, grid_columns, largest, lp64_limit, advice));
+                  n, name_of(options.solver), grid_rows, grid_columns, largest, lp64_limit, advice));
 }
 
 }  // namespace posgeom

@@ -175,7 +175,11 @@ Config config_from(const OptionValues& all) {
   config.output = output_options(values);
   config.tokenize = tokenize_options(values);
   config.plan_ranks = static_cast<int>(values.integer("ranks", 0, 1 << 24));
-  config.plan_ranks_per_node = static_cast<int>(values.integer("ranks-per-node", 1, 1 << 24));
+  config.plan_ranks_per_node = static_cast<int>(values.integer("ranks-per-node", 0, 1 << 24));
+  config.plan_tokens = values.integer("tokens", 0, Index{1} << 60);
+  config.plan_documents = values.integer("documents", 0, Index{1} << 60);
+  if (config.plan_documents > 0 && (config.plan_tokens == 0 || !config.corpus.paths.empty()))
+    refuse("documents", values.text("documents"), "0 where --tokens is not given, and beside --corpus, which tells how long documents are");
   config.calibrate = values.flag("calibrate");
   config.synth = synth_options(values, config.seed);
   return config;

@@ -60,21 +60,6 @@ std::optional<CountCheckpoint> read_unfinished(const StageContext& context, cons
   return read_count_checkpoint(context.comm, path);
 }
 
-void require_tokens(const StageContext& context, const Corpus& corpus, const CorpusCounts& counts) {
-  collective(context.comm, "counting", [&] {
-    const Index longest = context.config.lengths.back();
-    if (context.config.sequences == Sequences::packed && context.config.drop_last_block && counts.token_count < longest) {
-      throw Error(
-          fmt::format("--last-block drop: the corpus has {} tokens, fewer than one block of --lengths {}; give a smaller length, or "
-                      "--last-block keep",
-                      counts.token_count, longest));
-    }
-    if (counts.token_count > 0) return;
-    throw Error(fmt::format("the corpus ({}{}) holds no token in its {}; check --corpus, --format and --column", corpus.files.front().path,
-                            corpus.files.size() > 1 ? ", ..." : "", number_of(counts.document_count, "document")));
-  });
-}
-
 std::string describe_corpus(const Config& config, const Corpus& corpus) {
   const Format format = corpus.options.format;
   std::string text =
@@ -121,6 +106,19 @@ Config with_noise_rule_of_file(const StageContext& context) {
 
 }  // namespace
 
+void require_tokens(const Config& config, const Corpus& corpus, Index token_count, Index document_count) {
+  const Index longest = config.lengths.back();
+  if (config.sequences == Sequences::packed && config.drop_last_block && token_count < longest) {
+    throw Error(
+        fmt::format("--last-block drop: the corpus has {} tokens, fewer than one block of --lengths {}; give a smaller length, or "
+                    "--last-block keep",
+                    token_count, longest));
+  }
+  if (token_count > 0) return;
+  throw Error(fmt::format("the corpus ({}{}) holds no token in its {}; check --corpus, --format and --column", corpus.files.front().path,
+                          corpus.files.size() > 1 ? ", ..." : "", number_of(document_count, "document")));
+}
+
 CountedCorpus count_stage(const StageContext& context) {
   const Config config = with_noise_rule_of_file(context);
   context.report.begin("open corpus");
@@ -165,7 +163,7 @@ CountedCorpus count_stage(const StageContext& context) {
   CountsFile file;
   file.counts = count_corpus(context.comm, corpus, options, hooks_of(context, unfinished_lines, result.corpus_fingerprint),
                              unfinished ? &*unfinished : nullptr);
-  require_tokens(context, corpus, file.counts);
+  collective(context.comm, "counting", [&] { require_tokens(config, corpus, file.counts.token_count, file.counts.document_count); });
   if (corpus.vocabulary_built) file.vocabulary = corpus.vocabulary;
   if (reusable) keep_other_tables(read_count_tables(context.comm, path), file.counts);
   write_counts(context.comm, path, file, provenance_of(context, lines, result.corpus_fingerprint));

@@ -12,9 +12,11 @@ struct LengthSize {
   Index rank = 0;     ///< at most
   RowsSize whole;     ///< S of all counts
   RowsSize half;      ///< and of one half's
+  RowsSize rarefied;  ///< and of one half's, as the noise analysis brings its positions to as many tokens each
   double tokens = 0;  ///< at all positions together; 0: not known
 };
 
+/// Of the corpus, at one length; also for a sample that stands for it.
 LengthSize size_of(const Config& config, const CorpusEstimate& corpus, Index length);
 
 }  // namespace posgeom

@@ -31,15 +31,6 @@ double shortest_of_three(Body body) {
   return shortest;
 }
 
-/// Operations a second of DGEMM on this core.
-double measure_dgemm() {
-  constexpr Index n = 768;
-  std::vector<double> a(static_cast<std::size_t>(n * n), 0.5), c(a.size());
-  const OneBlasThread alone;
-  const double seconds = shortest_of_three([&] { multiply_local({.m = n, .n = n, .k = n}, a.data(), a.data(), 0.0, c.data()); });
-  return 2.0 * n * n * n / seconds;
-}
-
 }  // namespace
 
 MachineRates measure_rates() {
@@ -49,7 +40,10 @@ MachineRates measure_rates() {
   constexpr Index width = 32;
   MachineRates rates;
   rates.measured = true;
-  rates.dgemm_flops = measure_dgemm();
+  {
+    const OneBlasThread alone;
+    rates.dgemm_flops = best_dgemm_flops(768, cpu_seconds);
+  }
 
   PositionCounts counts;
   counts.length = rows;

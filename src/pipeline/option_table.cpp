@@ -59,7 +59,7 @@ const std::vector<Option>& option_table() {
       {"geometry", "grid", 0, "auto", false, "process grid RxC; auto: nearest to a square"},
       {"geometry", "threads", 0, "auto", false, "BLAS threads of each rank; auto: the node's cores shared by its ranks"},
       {"geometry", "memory", 0, "auto", false,
-       "bytes a rank may use beside the program's own 50 MB or so (K, M, G, T allowed); auto: its share of the node's memory"},
+       "bytes a rank may use beside the program's own 48 MiB (K, M, G, T allowed); auto: its share of the node's memory"},
       {"geometry", "factored", 0, "none", false,
        "none, or a relative tolerance in [0, 1): the geometry file also holds /factored/a and b with encoding = A B' to it, of the least "
        "rank"},
@@ -96,7 +96,15 @@ const std::vector<Option>& option_table() {
       {"output", "preset", 0, "none", false,
        "none, paper (= unreached uniform, rope-head-dim 64, alibi-heads 12, random-kind normal, noise none)"},
       {"plan", "ranks", 0, "0", false, "plan: for so many ranks (0: those it runs on)"},
-      {"plan", "ranks-per-node", 0, "1", false, "plan: so many ranks a node, which hold counts and distributions once together"},
+      {"plan", "tokens", 0, "0", false,
+       "plan: tokens of a corpus that is not there yet (with --vocab-size or --vocab), or that --corpus is a sample of; 0: those of "
+       "--corpus"},
+      {"plan", "documents", 0, "0", false,
+       "plan: its documents, which bound the tokens at a position; with --tokens, without --corpus; 0: not known"},
+      {"plan", "ranks-per-node", 0, "0", false,
+       "plan: so many ranks a node, which hold counts and distributions once together, and without --memory share the memory of a node "
+       "like this; "
+       "0: as if each rank had a node, but for that memory"},
       {"plan", "calibrate", 0, "off", true, "plan: measure this machine for two seconds first, for the times"},
       {"synth", "synth-kind", 0, "planted", false,
        "planted: components of disjoint tokens, rank known; drift: components share all tokens; stationary: no position differs"},

@@ -6,8 +6,14 @@
 namespace posgeom {
 
 inline constexpr Index double_bytes = 8;
-/// A rank that has done nothing yet: MPI, HDF5, BLAS, their buffers (measured with Open MPI 4.1).
-inline constexpr Index process_bytes = Index{48} << 20;
+
+/// embed and stress of one length, and the bootstrap where replicates are asked for, with so many ranks.
+std::vector<StageNeed> stages_with(const Config& config, const CorpusEstimate& corpus, const LengthSize& size, Index length, int ranks,
+                                   Index memory_bytes, const MachineRates& rates);
+/// The solver that they take.
+Solver solver_with(const Config& config, const LengthSize& size, int ranks, const MachineRates& rates);
+/// Eigenvectors that embed computes.
+Index vectors_of(const Config& config, const LengthSize& size);
 
 /// A rank's share of what its node holds once for all of its ranks.
 Index shared_bytes(Index bytes, const Config& config, Index ranks);

@@ -82,7 +82,7 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
                       const MachineRates& rates) {
   const Index n = size.rows;
   Scored scored = scored_at(config, size);
-  StageNeed need{"stress"};
+  StageNeed need{.stage = "stress"};
   const Index rows = shared_bytes(size.whole.bytes(), config, ranks);
   const Index working = std::max(stress_bytes(n, ranks), smacof_need(scored, ranks, memory_bytes));
   need.bytes = process_bytes + std::max(reading_bytes(size.whole.nonzeros, config, ranks),
@@ -100,14 +100,17 @@ StageNeed stress_need(const Config& config, const LengthSize& size, Index ranks,
     // Against the shuffled corpus: its own mds and smacof, and the sums over pairs once more, without sorting.
     scored.work.cells = scored.work.columns = 0;
     need.seconds += embed.geometry.seconds - stage_start_seconds + stress_seconds(scored.work, ranks, rates) + majorising;
-    need.bytes = std::max(need.bytes, embed.geometry.bytes) + rows;
+    // Nothing is sorted, and what is scored of the corpus itself stays.
+    const Index scoring = process_bytes + rows + smacof_need(scored, ranks, memory_bytes);
+    need.bytes = std::max(need.bytes, std::max(embed.geometry.bytes, scoring) + rows + n * scored.held * double_bytes);
   }
+  need.limited = need.bytes - process_bytes;
   return need;
 }
 
 StageNeed bootstrap_need(const Config& config, const CorpusEstimate& corpus, Index length, const LengthSize& size, Index ranks,
                          Index memory_bytes, const ReplicateNeeds& replicate, const MachineRates& rates) {
-  StageNeed need{"bootstrap"};
+  StageNeed need{.stage = "bootstrap"};
   const Index replicates = config.bootstrap.replicates;
   CountOptions options = count_options_of(config);
   options.lengths = {length};
@@ -132,6 +135,7 @@ StageNeed bootstrap_need(const Config& config, const CorpusEstimate& corpus, Ind
   const Index waiting = options.resampling.count * counts / ranks + counts + size.whole.bytes();
   need.bytes = std::max(process_bytes + counting(tokens, corpus.unigram) + size.whole.bytes(),
                         std::max(replicate.geometry.bytes, replicate.stress.bytes) + waiting);
+  need.limited = need.bytes - process_bytes;
   Config plain = config;
   plain.noise = {};
   plain.lengths = {length};
@@ -139,8 +143,7 @@ StageNeed bootstrap_need(const Config& config, const CorpusEstimate& corpus, Ind
   scored.work.spearman = false;
   const double each = replicate.geometry.seconds + stress_seconds(scored.work, ranks, rates) +
                       smacof_seconds(size.rows, scored.smacof, config.stress.smacof_iterations, ranks, rates);
-  need.seconds = stage_start_seconds +
-                 resampled_seconds(plain, corpus.token_count, size.whole.nonzeros, replicates, batches, ranks, rates) +
+  need.seconds = stage_start_seconds + resampled_seconds(plain, corpus, size.whole.nonzeros, replicates, batches, ranks, rates) +
                  static_cast<double>(replicates) * std::max(0.0, each - stage_start_seconds);
   return need;
 }

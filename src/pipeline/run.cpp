@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/plan.hpp"
@@ -51,9 +52,25 @@ void check_signal(const StageContext& context) {
 
 }  // namespace
 
-void run(const StageContext& context) {
+void check_options(const StageContext& context, Index ranks) {
+  const Config& config = context.config;
+  const Solver solver = config.geometry.solver;
+  const bool dense = solver != Solver::automatic && solver != Solver::dual && solver != Solver::krylov;
+  collective(context.comm, "checking the options", [&] {
+    require_grid(config, ranks);
+    if (!context.comm.is_root() || !dense) return;
+    // What is finished needs no solver any more.
+    const bool finished = !config.output.force && std::ranges::all_of(config.lengths, [&](Index length) {
+      return std::filesystem::exists(geometry_path(config, length));
+    });
+    if (!finished) require_solver_suits(solver, ranks);
+  });
   check_signal(context);
   check_encoding_files(context, 0);
+}
+
+void run(const StageContext& context) {
+  check_options(context, context.comm.size());
   const CountedCorpus counted = count_stage(context);
   check_needs(context, counted, {"embed", "stress"});
   for_each_length(context, [&](const SquareRootDistributions& s) {

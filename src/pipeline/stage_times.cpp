@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "posgeom/geometry/mds.hpp"
+
 namespace posgeom {
 namespace {
 
@@ -53,11 +55,14 @@ double token_rate(double length) {
   return token_rates.back().nanoseconds;
 }
 
+/// And where the text is compressed (xz, the slowest but for bz2, at some 4 bytes a token).
+constexpr double decompressed_token = 50;
+
 /// Nanoseconds a token of text.
 double text_rate(TokenizerKind tokenizer) {
   switch (tokenizer) {
     case TokenizerKind::wordpiece:
-      return 300;
+      return 220;
     case TokenizerKind::sentencepiece:
       return 1500;
     case TokenizerKind::whitespace:
@@ -67,49 +72,54 @@ double text_rate(TokenizerKind tokenizer) {
   }
 }
 
-bool builds_vocabulary(const CorpusOptions& corpus) {
-  const bool can = corpus.tokenizer == TokenizerKind::whitespace || corpus.tokenizer == TokenizerKind::chars;
-  return can && corpus.vocab.empty() && !holds_tokens(corpus.format);
-}
-
 }  // namespace
 
-double count_seconds(const Config& config, Index tokens, Index stored, Index ranks, const MachineRates& rates) {
-  const bool text = !holds_tokens(config.corpus.format);
-  const bool windows = config.sequences != Sequences::document;
-  double nanoseconds = text ? text_rate(config.corpus.tokenizer) : 0;
-  if (builds_vocabulary(config.corpus)) nanoseconds *= 2;  // in a pass of its own
+double count_seconds(const Config& config, const CorpusEstimate& corpus, Index stored, Index ranks, const MachineRates& rates) {
+  const bool text = corpus.text;
+  const bool packed = config.sequences == Sequences::packed;
+  const auto tokens = static_cast<double>(corpus.token_count);
+  // A vocabulary is built in a pass of its own; where documents and blocks stand is found in another one, with the tokens for packed ones.
+  const bool built = text && builds_vocabulary(config.corpus);
+  const bool indexed = text && (packed || config.noise.split || config.noise.shuffle);
+  double nanoseconds = text ? text_rate(config.corpus.tokenizer) * (1 + (built ? 1 : 0) + (packed ? 1 : 0)) : 0;
+  if (corpus.compressed) nanoseconds += decompressed_token * (1 + (built ? 1 : 0) + (indexed ? 1 : 0));
+  double counting = 0;
   for (const Index length : config.lengths) {
-    if (!windows && length != config.lengths.back() && !config.noise.shuffle) continue;  // one table serves all
+    // One table serves all lengths of documents.
+    if (config.sequences == Sequences::document && length != config.lengths.back() && !config.noise.shuffle) continue;
     double one = token_rate(static_cast<double>(length));
     if (config.noise.split) one *= split_factor;
     if (config.noise.shuffle) one *= shuffle_factor;
-    nanoseconds += one;
+    counting += one;
   }
+  // A compressed file is read by one rank, and a stream of several too.
+  const Index readers = corpus.streams == 0 ? ranks : packed ? 1 : std::min(ranks, corpus.streams);
   const double tables = (config.noise.split ? 2.0 : 1.0) * (config.noise.shuffle ? 2.0 : 1.0);
-  const double seconds = (static_cast<double>(tokens) * nanoseconds + static_cast<double>(stored) * tables * stored_nanoseconds) *
-                         nanosecond * rates.slowness / static_cast<double>(ranks);
-  return stage_start_seconds + seconds;
+  const double seconds = tokens * (nanoseconds + counting) / static_cast<double>(readers) +
+                         static_cast<double>(stored) * tables * stored_nanoseconds / static_cast<double>(ranks);
+  return stage_start_seconds + seconds * nanosecond * rates.slowness;
 }
 
-double resampled_seconds(const Config& config, Index tokens, Index stored, Index replicates, Index passes, Index ranks,
+double resampled_seconds(const Config& config, const CorpusEstimate& corpus, Index stored, Index replicates, Index passes, Index ranks,
                          const MachineRates& rates) {
   const auto count = static_cast<double>(replicates);
-  const double reading = count_seconds(config, tokens, 0, ranks, rates) - stage_start_seconds;
-  const double each =
-      static_cast<double>(tokens) * resampled_token / static_cast<double>(ranks) + static_cast<double>(stored) * resampled_nonzero;
+  const double reading = count_seconds(config, corpus, 0, ranks, rates) - stage_start_seconds;
+  const double each = static_cast<double>(corpus.token_count) * resampled_token / static_cast<double>(ranks) +
+                      static_cast<double>(stored) * resampled_nonzero;
   return static_cast<double>(passes) * reading + count * each * nanosecond * rates.slowness;
 }
 
 double spectrum_seconds(const SpectrumWork& work, Solver solver, Index ranks, const MachineRates& rates) {
-  const auto m = static_cast<double>(work.rows);
+  const auto m = static_cast<double>(work.s.rows);
   if (solver == Solver::dual) {  // on the root alone
-    const auto v = static_cast<double>(work.types > 0 ? work.types : work.rows);
+    const auto v = static_cast<double>(work.types > 0 ? work.types : work.s.rows);
     return stage_start_seconds + (m * v * v + dual_cube * v * v * v) / rates.dgemm_flops;
   }
-  const double gram = m * static_cast<double>(work.nonzeros) * gram_product * nanosecond * rates.slowness / static_cast<double>(ranks);
   const SolverRates solver_rates{.dgemm_flops = rates.dgemm_flops, .threads = rates.threads};
-  return stage_start_seconds + gram + predicted_seconds({solver, work.vectors}, work.rows, static_cast<int>(ranks), solver_rates);
+  if (solver == Solver::krylov)
+    return stage_start_seconds + krylov_seconds(work.s, std::max<Index>(work.vectors, 1), static_cast<int>(ranks), solver_rates);
+  const double gram = m * static_cast<double>(work.s.nonzeros) * gram_product * nanosecond * rates.slowness / static_cast<double>(ranks);
+  return stage_start_seconds + gram + predicted_seconds({solver, work.vectors}, work.s.rows, static_cast<int>(ranks), solver_rates);
 }
 
 double stress_seconds(const StressWork& work, Index ranks, const MachineRates& rates) {

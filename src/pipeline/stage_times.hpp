@@ -1,7 +1,9 @@
 #pragma once
+#include "posgeom/geometry/hellinger.hpp"
 #include "posgeom/linalg/eigensolver.hpp"
 #include "posgeom/pipeline/config.hpp"
 #include "posgeom/pipeline/machine_rates.hpp"
+#include "posgeom/pipeline/plan.hpp"
 
 namespace posgeom {
 
@@ -10,18 +12,17 @@ namespace posgeom {
 /// Of any stage: reading, checking, writing little.
 inline constexpr double stage_start_seconds = 0.15;
 
-/// Of counting so many tokens for all lengths, `stored` nonzero counts in the file.
-double count_seconds(const Config& config, Index tokens, Index stored, Index ranks, const MachineRates& rates);
+/// Of counting a corpus for all lengths, `stored` nonzero counts in the file.
+double count_seconds(const Config& config, const CorpusEstimate& corpus, Index stored, Index ranks, const MachineRates& rates);
 
 /// Of counting `replicates` of the bootstrap, the corpus being read `passes` times; `stored` nonzero counts in each.
-double resampled_seconds(const Config& config, Index tokens, Index stored, Index replicates, Index passes, Index ranks,
+double resampled_seconds(const Config& config, const CorpusEstimate& corpus, Index stored, Index replicates, Index passes, Index ranks,
                          const MachineRates& rates);
 
 /// What a spectrum is computed from.
 struct SpectrumWork {
-  Index rows = 0;      ///< m
-  Index types = 0;     ///< V_eff; 0: not known
-  Index nonzeros = 0;  ///< of S
+  RowsSize s;
+  Index types = 0;  ///< V_eff; 0: not known
   Index vectors = 0;
 };
 /// Of classical_mds().
@@ -45,7 +46,7 @@ double smacof_seconds(Index rows, const std::vector<Index>& dimensions, Index it
 struct NoiseWork {
   Index rows = 0;           ///< m
   Index nonzeros = 0;       ///< of S
-  Index half_nonzeros = 0;  ///< of one half's
+  Index half_nonzeros = 0;  ///< of one rarefied half's
   Index types = 0;          ///< that occur
   double tokens = 0;        ///< at all positions; 0: not known
   Index replicates = 0;

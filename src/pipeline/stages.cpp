@@ -26,18 +26,18 @@ std::string geometry_path(const Config& config, Index length) { return in_output
 std::string stress_path(const Config& config, Index length) { return in_output(config, fmt::format("stress-{}.h5", length)); }
 std::string sweep_path(const Config& config) { return in_output(config, "sweep.h5"); }
 
+void require_grid(const Config& config, Index ranks) {
+  const GeometryOptions& geometry = config.geometry;
+  if (geometry.grid_rows == 0 || Index{geometry.grid_rows} * geometry.grid_columns == ranks) return;
+  throw Error(fmt::format("option --grid: found {}x{}, expected a grid of {}, or auto", geometry.grid_rows, geometry.grid_columns,
+                          ranks == 1 ? std::string("the one rank") : fmt::format("all {} ranks", ranks)),
+              ErrorKind::usage);
+}
+
 ProcessGrid grid_of(const Communicator& comm, const Config& config) {
   if (config.geometry.grid_rows == 0) return ProcessGrid::nearest_square(comm);
-  const int rows = config.geometry.grid_rows;
-  const int columns = config.geometry.grid_columns;
-  collective(comm, "making the process grid", [&] {
-    if (static_cast<Index>(rows) * columns != comm.size()) {
-      throw Error(fmt::format("option --grid: found {}x{}, expected a grid of {}, or auto", rows, columns,
-                              comm.size() == 1 ? std::string("the one rank") : fmt::format("all {} ranks", comm.size())),
-                  ErrorKind::usage);
-    }
-  });
-  return {comm, rows, columns};
+  collective(comm, "making the process grid", [&] { require_grid(config, comm.size()); });
+  return {comm, config.geometry.grid_rows, config.geometry.grid_columns};
 }
 
 void make_output_directory(const Communicator& comm, const Config& config) {

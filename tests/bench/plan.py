@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """posgeom plan against what the stages take: memory and time of count, embed, stress and bootstrap, case by case.
 
-    plan.py POSGEOM DIRECTORY [--cases NAME,...] [--ranks 1,2] [--synth-documents N] [--novels PATH --vocab FILE] [--csv FILE] [--stored]
+    plan.py POSGEOM DIRECTORY [--cases NAME,...] [--case "NAME=OPTIONS"]... [--ranks 1,2] [--synth-documents N] [--novels PATH] [--reviews PATH]
+            [--vocab FILE] [--csv FILE] [--stored]
 
 For each case and rank count `posgeom plan --calibrate` (--stored: without) is asked, then the stages run as commands of their own with the same
 options, in DIRECTORY. A line a stage: MiB predicted and measured (the peak of the fullest rank), seconds predicted and measured. Measured
@@ -10,13 +11,17 @@ predicted / measured. "ok": memory within 15 % or 20 MiB, time within a factor o
 
 kjv-*     the King James text, n = 32: all defaults; smacof; --noise none; --bootstrap 20
 synth-*   a synthetic corpus, packed: n = 2048 and 4096, d up to 64, without noise; smacof; krylov; the noise analysis; --write-encodings
-novels-*  with --novels and --vocab: text in WordPieces, packed, n = 1024 and 2048
+novels-*  with --novels and --vocab: text in WordPieces, packed, n = 1024 and 2048; the noise analysis at 1024
+reviews-* with --reviews, a TSV with a column `text`, and --vocab: documents of WordPieces, n = 64 and 254, all defaults, the latter also without
+          noise; packed, n = 1024. No constant of the plan was fitted to these
+--case    one more: the options of `posgeom run` as the shell would split them
 """
 import argparse
 import csv
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,7 +42,9 @@ def arguments():
     parser.add_argument("--ranks", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--synth-documents", type=int, default=4000, help="of about 2000 tokens")
     parser.add_argument("--novels", help="long documents, one a line")
+    parser.add_argument("--reviews", help="TSV with a header line and a column `text`")
     parser.add_argument("--vocab", help="BERT vocab.txt for them")
+    parser.add_argument("--case", action="append", default=[], help="NAME=OPTIONS")
     parser.add_argument("--csv")
     parser.add_argument("--stored", action="store_true", help="stored figures, no --calibrate")
     parser.add_argument("--mpirun", default="mpirun")
@@ -71,6 +78,16 @@ def cases(options):
         for length in ("1024", "2048"):
             found[f"novels-{length}"] = novels + four + dims + quiet + ["--lengths", length]
         found["novels-1024-noise"] = novels + four + dims + ["--noise", "all", "--lengths", "1024"]
+    if options.reviews:
+        reviews = ["--corpus", options.reviews, "--format", "tsv", "--header", "--column", "text", "--max-tokens", "254"]
+        reviews += ["--tokenizer", "wordpiece", "--vocab", options.vocab]
+        found["reviews-64"] = reviews + ["--lengths", "64"]
+        found["reviews-254"] = reviews + ["--lengths", "254"]
+        found["reviews-254-quiet"] = reviews + quiet + ["--lengths", "254"]
+        found["reviews-packed"] = reviews + four + dims + ["--sequences", "packed", "--lengths", "1024"]
+    for case in options.case:
+        name, _, words = case.partition("=")
+        found[name] = shlex.split(words)
     if options.cases:
         found = {name: case for name, case in found.items() if any(name.startswith(wanted) for wanted in options.cases)}
     return found

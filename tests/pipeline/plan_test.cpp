@@ -1,29 +1,13 @@
-#include "posgeom/pipeline/plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <ctime>
 
+#include "plan_cases.hpp"
+
 namespace posgeom {
 namespace {
 
-constexpr Index plenty = Index{1} << 44;
-
-LengthPlan plan_for(Index n, Index v, int ranks, Index memory = plenty, Solver solver = Solver::automatic) {
-  Config config;
-  config.geometry.solver = solver;
-  config.stress.choice = StressOptions::Dimensions::listed;
-  config.stress.dims = {1, 64};
-  config.stress.encodings = {{"mds", "", ""}};
-  return plan_length(config, {v, 0}, n, ranks, memory);
-}
-
-bool crosses_a_limit(const LengthPlan& plan) {
-  for (const StageNeed& need : plan.stages) {
-    if (!need.limit.empty()) return true;
-  }
-  return false;
-}
+using namespace plan_cases;
 
 TEST(Plan, NamesThe32BitLimitBeforeAnythingIsAllocated) {
   EXPECT_FALSE(crosses_a_limit(plan_for(32000, 50000, 1, plenty, Solver::pdsyevd)));
@@ -102,30 +86,6 @@ TEST(Plan, CountingFewTokensTakesLittle) {
   EXPECT_LT(counting(16384, 131072, 1000000, 2), counting(16384, 131072, 0, 2) / 4);
   EXPECT_GT(counting(1024, 50000, 100000000, 1, plenty, true), counting(1024, 50000, 100000000, 1));
 }
-
-/// Documents of 2000 tokens of a Zipf vocabulary.
-CorpusEstimate some_corpus(Index positions) {
-  CorpusEstimate corpus;
-  corpus.vocab_size = 20000;
-  corpus.token_count = 20000000;
-  for (Index k = 1; k <= corpus.vocab_size; ++k) corpus.unigram.push_back(1000000 / k + 1);
-  corpus.position_total.assign(static_cast<std::size_t>(positions), 500);
-  corpus.sampled_tokens = 500 * positions;
-  corpus.longest_document = positions;
-  return corpus;
-}
-
-Config some_config() {
-  Config config;
-  config.lengths = {2048};
-  config.geometry.solver = Solver::lapack;
-  config.stress.choice = StressOptions::Dimensions::listed;
-  config.stress.dims = {1, 64};
-  config.stress.encodings = {{"mds", "", ""}};
-  return config;
-}
-
-LengthPlan plan_of(const Config& config, const CorpusEstimate& corpus) { return plan_length(config, corpus, 2048, 1, Index{1} << 33); }
 
 TEST(Plan, TheNoiseAnalysisTakesMore) {
   const CorpusEstimate corpus = some_corpus(2048);

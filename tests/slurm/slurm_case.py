@@ -86,7 +86,7 @@ class SlurmCase(unittest.TestCase):
     def config(self, slurm="", lengths="16,32", corpus=CORPUS, more=""):
         path = self.folder / "sweep.ini"
         path.write_text(f"corpus = {corpus}\nformat = text\ntokenizer = whitespace\nlengths = {lengths}\ndims = 1,2,4,8\n"
-                        f"encodings = mds,sinusoidal,alibi,random\n{more}\n\n[slurm]\nranks = 4\n{slurm}\n")
+                        f"encodings = mds,sinusoidal,alibi,random\n{more}\n\n[slurm]\nranks = 4\nfewer-ranks = off\n{slurm}\n")
         return path
 
     def start_submit(self, *arguments, environment=None):

@@ -95,6 +95,15 @@ struct Corpus {
 /// inconsistent token file, V missing, ... Every text names the file, what was found, what was expected and what to do.
 Corpus open_corpus(const Communicator& comm, const CorpusOptions& options);
 
+/// V of text whose tokenizer has `own` entries: those, or --vocab-size where that is more, so that corpora can share a table. Throws Error
+/// where --vocab-size is less, or --ignore-ids names an id that is none (token files may hold some that are to be ignored for
+/// that). Not collective.
+Index text_vocab_size(const CorpusOptions& options, Index own);
+/// Whether a vocabulary would be built by a first pass over the text.
+bool builds_vocabulary(const CorpusOptions& options);
+/// **Collective.** V as far as options and vocabulary file say it, before there is a corpus; 0: they do not. Throws as open_corpus().
+Index vocab_size_without_files(const Communicator& comm, const CorpusOptions& options);
+
 /// The first line of a TSV corpus that is read without a header line, where one of its columns is called as columns are (sentence, text,
 /// label, ...); otherwise empty. Not collective.
 std::string suspected_header(const Corpus& corpus);

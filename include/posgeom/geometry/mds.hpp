@@ -71,6 +71,15 @@ struct Mds {
 /// solver_reason says so. warnings: where some of the k components lie in a flat bulk of the known eigenvalues (flat_bulk_begin).
 Mds classical_mds(const ProcessGrid& grid, const SquareRootDistributions& s, const MdsOptions& options);
 
+/// Throws Error (usage) where dual or krylov do not take a problem of `rows` positions with `types` different tokens, of which `vectors`
+/// leading pairs are asked for. Not collective.
+void require_solver_for(Solver solver, Index rows, Index types, Index vectors);
+
+/// Predicted seconds of krylov for so many pairs where they meet a flat bulk, as those of packed text do, in the model of
+/// predicted_seconds: 40 + 6 ceil(K / block) steps (measured: 42 to 50 at K = 16, 56 to 66 at 64, novels and a synthetic corpus at n = 1024
+/// to 4096). A spectrum that decays takes a quarter of it.
+double krylov_seconds(const RowsSize& s, Index pairs, int ranks, const SolverRates& rates);
+
 /// Bytes that krylov takes on the fullest of `ranks` ranks of `threads` threads for so many pairs, S excepted.
 Index krylov_bytes(const RowsSize& s, Index pairs, int ranks, int threads);
 

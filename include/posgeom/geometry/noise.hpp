@@ -74,8 +74,9 @@ using NoiseProgress = std::function<void(Index done, Index total)>;
 
 /// What the noise analysis is made of, for noise_bytes().
 struct NoiseSize {
-  RowsSize whole;  ///< of all counts; those of the shuffled corpus are alike
-  RowsSize half;   ///< of one half's
+  RowsSize whole;     ///< of all counts; those of the shuffled corpus are alike
+  RowsSize half;      ///< of one half's
+  RowsSize rarefied;  ///< of one half's, brought to M tokens at every position
   bool split = false;
   bool shuffle = false;
 };

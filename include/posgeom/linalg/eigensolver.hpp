@@ -63,8 +63,10 @@ bool is_built(Solver solver);
 Index largest_array(const EighOptions& options, Index n, Index block, int grid_rows, int grid_columns);
 /// The smallest number of ranks whose nearest-to-square grid lets the solver take order n; 0 if there is none at this block size.
 Index smallest_ranks(const EighOptions& options, Index n, Index block);
-/// Throws Error where eigh would refuse order n on that grid: for its 32-bit limits (with the rank count that would do), and (usage) for a
-/// solver that is not in this build or does not suit the rank count. Ask before the matrix is built.
+/// Throws Error (usage) for a solver of a dense matrix that is not in this build or does not suit the rank count, whatever the order.
+void require_solver_suits(Solver solver, Index ranks);
+/// The same, and Error where eigh would refuse order n on that grid for its 32-bit limits (with the rank count that would do). Ask before
+/// the matrix is built.
 void require_solver_fits(const EighOptions& options, Index n, Index block, int grid_rows, int grid_columns);
 
 /// What this machine does in a second, for predictions. Choosing needs ratios only, which are measured ones; seconds need a measured DGEMM.

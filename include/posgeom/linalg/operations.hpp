@@ -39,6 +39,9 @@ void fill(DistributedMatrix& a, const std::function<double(Index, Index)>& f);
 /// holds it ("libmkl_rt.so.2") or "unknown".
 std::string name_of_blas();
 
+/// Double-precision operations a second of DGEMM on a k x k product, the best of four by the clock `seconds`. Not collective.
+double best_dgemm_flops(int k, double (*seconds)());
+
 /// name_of_blas(), and the number of double-precision operations a second that one rank's DGEMM reaches on a k x k product (k = 512).
 struct BlasReport {
   std::string name;

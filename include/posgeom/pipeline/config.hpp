@@ -114,7 +114,9 @@ struct Config {
   TokenizeOptions tokenize;
   SynthOptions synth;
   int plan_ranks = 0;
-  int plan_ranks_per_node = 1;  ///< that share one copy of the counts and of S
+  int plan_ranks_per_node = 0;  ///< that share one copy of the counts and of S; 0: not known, nothing is shared
+  Index plan_tokens = 0;        ///< of a corpus that is not there; 0: the corpus tells
+  Index plan_documents = 0;     ///< of such a corpus; 0: not known
   bool calibrate = false;       ///< plan: measure this machine
   OptionValues values;          ///< as typed, defaults filled in
   std::string command_line;     ///< for provenance

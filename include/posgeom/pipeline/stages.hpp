@@ -36,6 +36,8 @@ std::string geometry_path(const Config& config, Index length);
 std::string stress_path(const Config& config, Index length);
 std::string sweep_path(const Config& config);
 
+/// Throws Error (usage) where --grid does not hold so many ranks. Not collective.
+void require_grid(const Config& config, Index ranks);
 /// **Collective.** The process grid that --grid asks for. Throws the same Error on every rank where it does not hold all of them.
 ProcessGrid grid_of(const Communicator& comm, const Config& config);
 
@@ -55,6 +57,8 @@ struct CountedCorpus {
 /// Goes on with an unfinished count (counts-unfinished.h5) of the same corpus and options. After a signal: keeps what is counted there and
 /// throws Error (stopped).
 CountedCorpus count_stage(const StageContext& context);
+/// Throws Error where a corpus of so many tokens has nothing to count. Not collective.
+void require_tokens(const Config& config, const Corpus& corpus, Index token_count, Index document_count);
 /// **Collective.** counts.h5 as it is, for commands that start there. Throws where a length is not in it.
 CountedCorpus read_counted_corpus(const StageContext& context);
 
