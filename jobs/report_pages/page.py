@@ -20,7 +20,8 @@ li { margin: 0.25rem 0; } .scroll { overflow-x: auto; } @media print { figure, t
 
 def sentence(text):
     """With a capital, unless it begins with the name of a file or an encoding, and a full stop."""
-    is_name = ".h5" in text.partition(" ")[0] or text.startswith("signal is ")
+    first = text.partition(" ")[0]
+    is_name = ".h5" in first or first in ("mds", "smacof")
     return escape(text if is_name else text[:1].upper() + text[1:]) + ("" if text.endswith((".", "!", "?")) else ".")
 
 

@@ -91,33 +91,41 @@ def listed(parts, most=12):
     return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
-def shuffled_sentences(stress):
-    """Scaled stresses of two corpora cannot be compared with each other, since the nearer H is to a constant the less any fit leaves: each is
-    judged by its own baseline."""
-    sentences = []
-    if "raw" in stress.shuffled:
-        there = [f"{name} {g(other)} ({g(own)} here)" for name, other, own in
-                 zip(stress.names, stress.shuffled["raw"][:, -1], stress.tables["raw"][:, -1]) if not np.isnan(other)]
-        if there:
-            sentences.append(f"against shuffled text, which has no order, raw stress at d = {stress.dimension[-1]} is: {listed(there)}"
-                             + (" (the others have none at that d)" if len(there) < len(stress.names) else ""))
-    if "scaled" in stress.shuffled and np.isfinite(stress.shuffled_baseline):
-        here, _ = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
-        there, _ = judged(stress.names, stress.shuffled["scaled"], stress.shuffled_baseline)
-        sentences.append(f"better than all distances equal in scaled stress at some d: {listed(here) or 'none'} here (below "
-                         f"{g(stress.constant_baseline)}); {listed(there) or 'none'} on shuffled text (below {g(stress.shuffled_baseline)})")
-        both = [name for name in here if name in there and name not in OF_THE_CORPUS]
-        if both:
-            sentences.append(f"of an encoding that beats equal distances on shuffled text too the fit is no evidence of order: {listed(both)}")
-    return sentences
+def beyond_signal(stress, noise):
+    """mds and smacof where they are wider than what stands above sampling noise."""
+    names = [name for name in OF_THE_CORPUS if name in stress.names]
+    scored = np.isfinite([stress.tables["raw"][stress.names.index(name)] for name in names]).any(axis=0) if names else []
+    beyond = [str(d) for d, there in zip(stress.dimension, scored) if there and d > noise.signal_rank]
+    if not beyond:
+        return []
+    above = "no component stands above sampling noise" if noise.signal_rank == 0 else f"only {components_stand(noise.signal_rank)} above sampling noise"
+    return [f"{' and '.join(names)} at d = {listed(beyond)}: {above}; what {'it gains' if len(names) == 1 else 'they gain'} beyond is mostly fitted noise"
+            + (" (de-noised stress tells how much)" if stress.denoised else "")]
 
 
-def denoised_sentences(stress):
+def denoised_sentences(stress, noise):
     best = []
     for name, row in zip(stress.names, stress.denoised.get("scaled", ())):
         if np.isfinite(row).any():
             best.append(f"{name} {g(np.nanmin(row))} (d = {stress.dimension[np.nanargmin(row)]})")
-    return [f"against the de-noised distances the least scaled stress is: {listed(best)}; {g(stress.denoised_baseline)} with all distances equal"] if best else []
+    if not best:
+        return []
+    sentences = [f"against the de-noised distances the least scaled stress is: {listed(best)}; {g(stress.denoised_baseline)} with all distances equal"]
+    if "signal" in stress.names:
+        sentences.append("judge signal by its de-noised stress, though it comes from the same halves: H, which the other tables are against, has the noise that "
+                         "signal leaves out" + (f" (here at the {number_of(len(noise.position), 'position')} of the noise analysis)" if noise else ""))
+    elif noise and noise.signal_rank > 0:
+        sentences.append(f"the signal encoding (/noise/signal_encoding, {number_of(noise.signal_rank, 'column')}) is to be judged by de-noised stress, not "
+                         "against H: --encodings mds,signal,... scores it")
+    return sentences
+
+
+def constant_sentence(stress):
+    if not np.isfinite(stress.constant_baseline):
+        return "the constant baseline is undefined: all distances are zero, or there is no pair of positions"
+    _, worse = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
+    return (f"an encoding with all distances equal has scaled stress {g(stress.constant_baseline, 6)} (constant baseline)"
+            + (f", and fit the distances no better than that at any d: {listed(worse)} (for order, see the violation rate)" if worse else ""))
 
 
 def exact_from(stress, name):
@@ -125,22 +133,42 @@ def exact_from(stress, name):
     return int(stress.dimension[np.flatnonzero(stress.tables["scaled"][stress.names.index(name)] <= SMALLEST)].min())
 
 
-def stress_sentences(stress):
-    sentences = []
-    if np.isfinite(stress.constant_baseline):
-        better, not_better = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
-        text = f"an encoding with all distances equal has scaled stress {g(stress.constant_baseline, 6)} (constant baseline)"
-        best = [(name, *best_dimension(stress, name)[:2]) for name in better]
-        fitted = [f"{name} ({g(scaled)} at d = {d})" for name, d, scaled in best if scaled > SMALLEST]
-        exact = [f"{name} (from d = {exact_from(stress, name)})" for name, _, scaled in best if scaled <= SMALLEST]
-        sentences.append(text + (f"; at its best d, better than that: {', '.join(fitted)}" if fitted else ""))
-        if exact:
-            sentences.append(f"these reproduce all distances, sampling noise included: {', '.join(exact)}; what is fitted to H does so at its rank, or shortly before")
-        if not_better:
-            sentences.append(f"these fit the distances no better than that at any d: {', '.join(not_better)} (for order, see the violation rate)")
-    else:
-        sentences.append("the constant baseline is undefined: all distances are zero, or there is no pair of positions")
-    sentences += shuffled_sentences(stress) + denoised_sentences(stress)
+def fit_sentences(stress):
+    """What the figures alone leave out: at which d an encoding is best, and where it reproduces H."""
+    better = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)[0]
+    best = [(name, *best_dimension(stress, name)[:2]) for name in better]
+    fitted = [f"{name} ({g(scaled)} at d = {d})" for name, d, scaled in best if scaled > SMALLEST]
+    exact = [f"{name} (from d = {exact_from(stress, name)})" for name, _, scaled in best if scaled <= SMALLEST]
+    sentences = [f"better than with all distances equal, at their best d: {', '.join(fitted)}"] if fitted else []
+    if exact:
+        sentences.append(f"these reproduce all distances, sampling noise included: {', '.join(exact)}; what is fitted to H does so at its rank, or shortly before")
+    return sentences
+
+
+def shuffled_sentences(stress):
+    """Scaled stresses of two corpora cannot be compared with each other, since the nearer H is to a constant the less any fit leaves: each is
+    judged by its own baseline."""
+    if "scaled" not in stress.shuffled or not np.isfinite(stress.shuffled_baseline):
+        return []
+    raw = [f"{name} {g(value)}" for name, value in zip(stress.names, stress.shuffled["raw"][:, -1]) if not np.isnan(value)]
+    if not raw:
+        return []
+    here, _ = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
+    there, _ = judged(stress.names, stress.shuffled["scaled"], stress.shuffled_baseline)
+    sentences = [f"against shuffled text, which has no order, better in scaled stress than all distances equal ({g(stress.shuffled_baseline)}): "
+                 f"{listed(there) or 'none'}; here ({g(stress.constant_baseline)}): {listed(here) or 'none'}; raw stress there at d = "
+                 f"{stress.dimension[-1]}, which mostly follows an encoding's scale: {listed(raw)}"]
+    both = [name for name in here if name in there and name not in OF_THE_CORPUS]
+    if both:
+        sentences.append(f"of an encoding that beats equal distances on shuffled text too the fit is no evidence of order: {listed(both)}")
+    return sentences
+
+
+def stress_sentences(stress, noise=None):
+    """Without what the program says of noise and geometry. `noise`: the length's analysis of halves, or None."""
+    analysed = noise if noise and noise.position is not None and len(noise.position) > 1 else None
+    sentences = beyond_signal(stress, analysed) if analysed else []
+    sentences += denoised_sentences(stress, analysed) + [constant_sentence(stress)] + fit_sentences(stress) + shuffled_sentences(stress)
     if np.isfinite(stress.corpus_violation_rate):
         sentences.append(f"in {100 * stress.corpus_violation_rate:.2f} % of the triples the nearer position is the one farther away in H (violation "
                          "rate of the corpus itself; the conjecture that training makes an encoding monotone presumes 0 %)")
@@ -157,6 +185,10 @@ def geometry_sentences(x):
                  f"{g(x.mean_hellinger, 8)}",
                  f"entropy rank {g(x.entropy_rank)}, participation ratio {g(x.participation_ratio)}, dimensions for 90/95/99 %: "
                  f"{known(x.dims_90)}/{known(x.dims_95)}/{known(x.dims_99)}"]
+    fewest, most = getattr(x, "fewest_tokens", 0), getattr(x, "most_tokens", 0)
+    if m > 1 and fewest > 0 and most >= 2 * fewest:
+        sentences.append(f"positions hold {fewest} to {most} tokens ({g(most / fewest, 3)} times as many): few tokens alone make distances larger, so that they "
+                         "grow towards the thinly counted positions, mostly the tail; --rarefy-geometry M or auto brings all to as many")
     if 0 < x.rank == m - 1:
         sentences.append("the rank is the largest possible: finite counts alone make every position look independent, so it is no evidence of order")
     if x.rank > 0 and x.parameters_full > 0:
@@ -173,10 +205,7 @@ def findings(run, length):
         sentences += geometry_sentences(geometry)
         sentences += [f"noise: {s}" for s in noise_sentences(geometry.noise, length)] if geometry.noise else []
     if length in run.collected:
-        stress = run.collected[length]
-        sentences += stress_sentences(stress)
-        if "signal" in stress.names and geometry and geometry.noise and geometry.noise.position is not None:
-            sentences.append(f"signal is scored over the {len(geometry.noise.position)} positions of the noise analysis, against the same H")
+        sentences += stress_sentences(run.collected[length], geometry.noise if geometry else None)
     return sentences
 
 

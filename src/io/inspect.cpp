@@ -131,6 +131,14 @@ void add_geometry(const StoreReader& reader, InspectLines& lines) {
   if (noise.shuffle) lines.push_back({"eigenvalues, shuffled", first_numbers(noise.shuffled_eigenvalues, 8)});
 }
 
+void add_truth(const StoreReader& reader, InspectLines& lines) {
+  const std::vector<Index> weights = reader.shape("/weights");
+  const std::vector<Index> distributions = reader.shape("/distributions");
+  lines.push_back({"positions", std::to_string(weights.at(0))});
+  lines.push_back({"components", fmt::format("{} over {} tokens; the distributions are /weights times /distributions", distributions.at(0),
+                                             distributions.at(1))});
+}
+
 InspectLines inspect_on_root(const std::string& path) {
   InspectLines lines;
   if (io::exists(path) && io::is_npy(path)) {
@@ -146,6 +154,7 @@ InspectLines inspect_on_root(const std::string& path) {
   if (reader.format() == io::geometry_format) add_geometry(reader, lines);
   if (reader.format() == io::stress_format) io::inspect_stress(reader, lines);
   if (reader.format() == io::sweep_format) io::inspect_sweep(reader, lines);
+  if (reader.format() == io::truth_format) add_truth(reader, lines);
   return lines;
 }
 

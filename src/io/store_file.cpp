@@ -43,6 +43,7 @@ std::string_view writer_of(std::string_view format) {
   if (format == geometry_format) return "`posgeom embed` or `posgeom run`";
   if (format == stress_format) return "`posgeom stress` or `posgeom run`";
   if (format == sweep_format) return "`posgeom collect` or `posgeom run`";
+  if (format == truth_format) return "`posgeom synth`";
   return "posgeom";
 }
 

@@ -59,7 +59,11 @@ StoreReader::StoreReader(std::string path, std::string_view format) : path_(std:
     throw Error(fmt::format("opening {}: an HDF5 file without the attribute `format`: not one that posgeom wrote", path_));
   }
   const std::string found = text("format");
-  const auto known = {counts_format, checkpoint_format, geometry_format, stress_format, sweep_format};
+  const auto known = {counts_format, checkpoint_format, geometry_format, stress_format, sweep_format, truth_format};
+  if (found == "posgeom-training") {  // of jobs/downstream/train.py
+    throw Error(fmt::format("opening {}: it holds the position table of a training run; --encodings NAME=file:{}:/position_table scores it",
+                            path_, path_));
+  }
   if (format.empty() ? std::find(known.begin(), known.end(), found) == known.end() : found != format) {
     throw Error(fmt::format("opening {}: its format is `{}`, expected {}; {}", path_, found,
                             format.empty() ? "one of posgeom's" : fmt::format("`{}`", format),

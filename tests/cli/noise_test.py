@@ -28,6 +28,7 @@ class KnownTruth(Case):
         self.assertEqual(data["signal_encoding"].shape, (32, 3))
         self.assertIn("3 components stand above sampling noise", text)
         self.assertIn("3 components stand above sampling noise", self.succeed("inspect", "planted/geometry-32.h5"))
+        self.assertRegex(self.succeed("inspect", "planted/truth.h5"), r"components +3 over \d+ tokens")
         # Against the exact distributions.
         with h5py.File(self.folder / "planted/truth.h5") as f:
             s = np.sqrt(f["weights"][()] @ f["distributions"][()])

@@ -34,6 +34,11 @@ class Series(Trained):
             f["model/step"] = np.array(self.STEPS, dtype="i4")
             f["bare"] = self.series
 
+    def test_inspect_says_what_a_trainers_file_is_for(self):
+        with h5py.File(self.folder / "trained.h5", "w") as f:
+            f.attrs["format"] = "posgeom-training"
+        self.assertIn("--encodings NAME=file:trained.h5:/position_table", self.error_line("inspect", "trained.h5", code=1))
+
     def check(self, name, steps, series):
         positions, h = self.h()
         with self.stress() as f:
