@@ -48,6 +48,9 @@ def above_order(noise):
             f"{g(noise.shuffled_split_largest)} of the shuffled corpus's halves)")
     if noise.signal_rank_order == 0:
         return text + ": the order of the tokens is indistinguishable from shuffled text"
+    others = noise.signal_rank - noise.signal_rank_order
+    if others > 0:
+        text += f"; the other {others} above sampling noise {'is' if others == 1 else 'are'} no larger than order-free text shows"
     if noise.signal_rank_order > noise.signal_rank:
         text += f"; only the {noise.signal_rank} above sampling noise count{'s' if noise.signal_rank == 1 else ''}"
     if min(noise.signal_rank_order, noise.signal_rank) == 1 and noise.split_eigenvalues[0] < 2 * noise.shuffled_split_largest:
@@ -73,7 +76,7 @@ def noise_sentences(noise, length):
             keeps = "has distances, the corpus has none" if noise.shuffled_trace > 0 else "has no distances either"
         rate = noise.shuffled_violation_rate
         violations = f"{percent(rate)} monotonicity violations" if np.isfinite(rate) else "too few positions for monotonicity violations"
-        over = (f" (over {number_of(len(noise.shuffled_eigenvalues), 'position')} with all their tokens, not M: thinner positions keep more, so that "
+        over = (f" (over {number_of(len(noise.shuffled_eigenvalues), 'position')} with the tokens that the geometry has, not M: thinner positions keep more, so that "
                 "other lengths and corpora are not comparable)")
         sentences.append(f"the corpus shuffled within its sequences {keeps}: rank {noise.shuffled_rank}, trace {g(noise.shuffled_trace, 6)}, "
                          f"{violations}{over if np.isfinite(noise.shuffled_share) else ''}")
@@ -91,16 +94,29 @@ def listed(parts, most=12):
     return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
-def beyond_signal(stress, noise):
-    """mds and smacof where they are wider than what stands above sampling noise."""
+def fitted_noise(stress):
+    """mds and smacof at dimensions where their de-noised stress is larger again than its least."""
+    sentences = []
+    for name, row in zip(stress.names, stress.denoised.get("scaled", ())):
+        if name not in OF_THE_CORPUS or not np.isfinite(row).any():
+            continue
+        best = int(np.nanargmin(row))
+        worst = best + int(np.nanargmax(row[best:]))
+        if row[worst] > 1.05 * row[best]:
+            sentences.append(f"{name}: beyond d = {stress.dimension[best]} it fits sampling noise: the de-noised stress is least there ({g(row[best])}), and "
+                             f"{g(row[worst])} at d = {stress.dimension[worst]}")
+    return sentences
+
+
+def beyond_signal(stress, noise, rank):
+    """mds and smacof where they are wider than what stands above sampling noise, and nothing tells how they fare there."""
     names = [name for name in OF_THE_CORPUS if name in stress.names]
     scored = np.isfinite([stress.tables["raw"][stress.names.index(name)] for name in names]).any(axis=0) if names else []
     beyond = [str(d) for d, there in zip(stress.dimension, scored) if there and d > noise.signal_rank]
-    if not beyond:
+    if not beyond or 0 <= rank <= noise.signal_rank:
         return []
     above = "no component stands above sampling noise" if noise.signal_rank == 0 else f"only {components_stand(noise.signal_rank)} above sampling noise"
-    return [f"{' and '.join(names)} at d = {listed(beyond)}: {above}; what {'it gains' if len(names) == 1 else 'they gain'} beyond is mostly fitted noise"
-            + (" (de-noised stress tells how much)" if stress.denoised else "")]
+    return [f"{' and '.join(names)} at d = {listed(beyond)}: {above}; what {'it gains' if len(names) == 1 else 'they gain'} beyond may be fitted noise"]
 
 
 def denoised_sentences(stress, noise):
@@ -125,7 +141,7 @@ def constant_sentence(stress):
         return "the constant baseline is undefined: all distances are zero, or there is no pair of positions"
     _, worse = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
     return (f"an encoding with all distances equal has scaled stress {g(stress.constant_baseline, 6)} (constant baseline)"
-            + (f", and fit the distances no better than that at any d: {listed(worse)} (for order, see the violation rate)" if worse else ""))
+            + (f"; no better than that at any d: {listed(worse)} (for order, see the violation rate)" if worse else ""))
 
 
 def exact_from(stress, name):
@@ -155,19 +171,18 @@ def shuffled_sentences(stress):
         return []
     here, _ = judged(stress.names, stress.tables["scaled"], stress.constant_baseline)
     there, _ = judged(stress.names, stress.shuffled["scaled"], stress.shuffled_baseline)
-    sentences = [f"against shuffled text, which has no order, better in scaled stress than all distances equal ({g(stress.shuffled_baseline)}): "
-                 f"{listed(there) or 'none'}; here ({g(stress.constant_baseline)}): {listed(here) or 'none'}; raw stress there at d = "
+    return [f"against shuffled text, which has no order, better in scaled stress than all distances equal ({g(stress.shuffled_baseline)}): "
+                 f"{listed(there) or 'none'}; against the text itself ({g(stress.constant_baseline)}): {listed(here) or 'none'}; raw stress against shuffled text at d = "
                  f"{stress.dimension[-1]}, which mostly follows an encoding's scale: {listed(raw)}"]
-    both = [name for name in here if name in there and name not in OF_THE_CORPUS]
-    if both:
-        sentences.append(f"of an encoding that beats equal distances on shuffled text too the fit is no evidence of order: {listed(both)}")
-    return sentences
 
 
-def stress_sentences(stress, noise=None):
-    """Without what the program says of noise and geometry. `noise`: the length's analysis of halves, or None."""
+def stress_sentences(stress, geometry=None):
+    """Without what the program says of noise and geometry."""
+    noise = geometry.noise if geometry else None
     analysed = noise if noise and noise.position is not None and len(noise.position) > 1 else None
-    sentences = beyond_signal(stress, analysed) if analysed else []
+    sentences = fitted_noise(stress)
+    if analysed and not stress.denoised:
+        sentences += beyond_signal(stress, analysed, geometry.rank)
     sentences += denoised_sentences(stress, analysed) + [constant_sentence(stress)] + fit_sentences(stress) + shuffled_sentences(stress)
     if np.isfinite(stress.corpus_violation_rate):
         sentences.append(f"in {100 * stress.corpus_violation_rate:.2f} % of the triples the nearer position is the one farther away in H (violation "
@@ -205,7 +220,7 @@ def findings(run, length):
         sentences += geometry_sentences(geometry)
         sentences += [f"noise: {s}" for s in noise_sentences(geometry.noise, length)] if geometry.noise else []
     if length in run.collected:
-        sentences += stress_sentences(run.collected[length], geometry.noise if geometry else None)
+        sentences += stress_sentences(run.collected[length], geometry)
     return sentences
 
 

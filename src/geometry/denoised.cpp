@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -29,6 +30,12 @@ std::vector<std::size_t> rows_of(std::span<const std::int32_t> from, std::span<c
   return rows;
 }
 
+/// sqrt(max(0, D^2)); what is zero but for rounding is zero, since a root makes much of it.
+double distance(double squared) {
+  constexpr double rounding = 16 * std::numeric_limits<double>::epsilon();
+  return squared > rounding ? std::sqrt(squared) : 0.0;
+}
+
 /// Visits this rank's pairs i < j in tiles, with their distances: visit(tile, h), h with a vector to spare.
 template <class Visit>
 void for_each_tile(const DistributedMatrix& squared, Visit&& visit) {
@@ -41,8 +48,7 @@ void for_each_tile(const DistributedMatrix& squared, Visit&& visit) {
                                    std::min(PairTiles::width, columns.count - b)};
         for (Index c = 0; c < tile.width; ++c) {
           for (Index r = 0; r < tile.count; ++r)
-            h[static_cast<std::size_t>(r * tile.width + c)] =
-                std::sqrt(std::max(0.0, squared.local(rows.local + a + r, columns.local + b + c)));
+            h[static_cast<std::size_t>(r * tile.width + c)] = distance(squared.local(rows.local + a + r, columns.local + b + c));
         }
         visit(tile, std::span<const double>(h));
       }

@@ -58,6 +58,9 @@ std::string above_order(const NoiseAnalysis& n) {
   } else if (n.signal_rank_order > n.signal_rank) {
     // One shuffled corpus is one draw: its largest eigenvalue is often below that of another draw of the same.
     text += fmt::format("; only the {} above sampling noise count{}", n.signal_rank, n.signal_rank == 1 ? "s" : "");
+  } else if (n.signal_rank_order < n.signal_rank) {
+    const Index others = n.signal_rank - n.signal_rank_order;
+    text += fmt::format("; the other {} above sampling noise {} no larger than order-free text shows", others, others == 1 ? "is" : "are");
   }
   if (is_near_shuffled(n)) text += "; one alone, and by less than twice: where order plays no part, that happens about every other time";
   return text;
@@ -88,7 +91,8 @@ std::vector<std::string> noise_sentences(const NoiseAnalysis& n) {
                                    n.shuffled_trace, violations);
     if (std::isfinite(n.shuffled_share))
       text += fmt::format(
-          " (over {} with all their tokens, not M: thinner positions keep more, so that other lengths and corpora are not comparable)",
+          " (over {} with the tokens that the geometry has, not M: thinner positions keep more, so that other lengths and corpora are not "
+          "comparable)",
           number_of(std::ssize(n.shuffled_eigenvalues), "position"));
     sentences.push_back(std::move(text));
   }

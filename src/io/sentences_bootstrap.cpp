@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "posgeom/geometry/bootstrap.hpp"
 #include "posgeom/io/sentences.hpp"
 #include "posgeom/words.hpp"
@@ -34,12 +36,12 @@ std::string ranking_at(const StressTable& table, const Rankings& rankings, std::
 
 std::vector<std::string> bootstrap_sentences(double trace, double corpus_violation_rate, const GeometryBootstrap& b) {
   if (b.rank.empty()) return {};
-  return {
-      fmt::format("bootstrap, {}, {:.4g} % intervals: trace {}, violation rate of H {}", number_of(std::ssize(b.rank), "replicate"),
-                  100 * (1 - b.alpha), with_intervals(trace, b.trace, b.alpha),
-                  with_intervals(corpus_violation_rate, b.violation_rate, b.alpha)),
-      "quote the basic intervals: resampling adds sampling noise once more, so that percentile ones lie too high where noise inflates a "
-      "number; where words are rare the basic ones still do, and the noise analysis is what counts"};
+  return {fmt::format("bootstrap, {}, {:.4g} % intervals: trace {}, violation rate of H {}", number_of(std::ssize(b.rank), "replicate"),
+                      100 * (1 - b.alpha), with_intervals(trace, b.trace, b.alpha),
+                      with_intervals(corpus_violation_rate, b.violation_rate, b.alpha)),
+          "quote the basic intervals, if any: resampling adds sampling noise once more, so that percentile ones lie too high where noise "
+          "inflates "
+          "a number; where words are rare the basic ones still do, and may leave out the estimate: then the noise analysis is what counts"};
 }
 
 std::vector<std::string> ranking_sentences(const StressFile& stress) {

@@ -23,14 +23,36 @@ std::string dimensions_text(const std::vector<std::int32_t>& dimensions) {
   return "d = " + listed(parts);
 }
 
-/// mds and smacof where they are wider than what stands above sampling noise. `denoised`: the de-noised stress is there.
-void add_beyond_signal(const StressTable& table, const NoiseAnalysis& noise, bool denoised, std::vector<std::string>& sentences) {
+bool is_made_from_h(const std::string& name) { return name == "mds" || name == "smacof"; }
+
+/// mds and smacof at dimensions where their de-noised stress is larger again than its least.
+void add_fitted_noise(const StressTable& table, const DenoisedStress& denoised, std::vector<std::string>& sentences) {
+  constexpr double larger = 1.05;
+  const std::size_t width = table.dimensions.size();
+  for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
+    if (!is_made_from_h(table.encoding_names[e])) continue;
+    const std::span<const double> scaled(denoised.scaled.data() + e * width, width);
+    std::size_t best = width, worst = width;
+    for (std::size_t d = 0; d < width; ++d) {
+      if (std::isnan(scaled[d])) continue;
+      if (best == width || scaled[d] < scaled[best]) best = worst = d;
+      if (scaled[d] > scaled[worst]) worst = d;
+    }
+    if (best == width || scaled[worst] <= larger * scaled[best]) continue;
+    sentences.push_back(
+        fmt::format("{}: beyond d = {} it fits sampling noise: the de-noised stress is least there ({:.4g}), and {:.4g} at d = {}",
+                    table.encoding_names[e], table.dimensions[best], scaled[best], scaled[worst], table.dimensions[worst]));
+  }
+}
+
+/// mds and smacof where they are wider than what stands above sampling noise, and nothing tells how they fare there. `rank`: of the
+/// geometry, beyond which there is nothing; negative: not known.
+void add_beyond_signal(const StressTable& table, const NoiseAnalysis& noise, Index rank, std::vector<std::string>& sentences) {
   std::vector<std::string> names;
   std::vector<std::int32_t> beyond;
   for (std::size_t e = 0; e < table.encoding_names.size(); ++e) {
-    const std::string& name = table.encoding_names[e];
-    if (name != "mds" && name != "smacof") continue;
-    names.push_back(name);
+    if (!is_made_from_h(table.encoding_names[e])) continue;
+    names.push_back(table.encoding_names[e]);
     for (std::size_t d = 0; d < table.dimensions.size(); ++d) {
       const bool scored = !std::isnan(table.raw[e * table.dimensions.size() + d]);
       if (scored && table.dimensions[d] > noise.signal_rank) beyond.push_back(table.dimensions[d]);
@@ -38,13 +60,12 @@ void add_beyond_signal(const StressTable& table, const NoiseAnalysis& noise, boo
   }
   std::ranges::sort(beyond);
   beyond.erase(std::unique(beyond.begin(), beyond.end()), beyond.end());
-  if (beyond.empty()) return;
+  if (beyond.empty() || (rank >= 0 && rank <= noise.signal_rank)) return;
   const std::string above = noise.signal_rank == 0 ? std::string("no component stands above sampling noise")
                                                    : fmt::format("only {} above sampling noise",
                                                                  number_of(noise.signal_rank, "component stands", "components stand"));
-  sentences.push_back(fmt::format("{} at {}: {}; what {} gain{} beyond is mostly fitted noise{}", fmt::join(names, " and "),
-                                  dimensions_text(beyond), above, names.size() == 1 ? "it" : "they", names.size() == 1 ? "s" : "",
-                                  denoised ? " (de-noised stress tells how much)" : ""));
+  sentences.push_back(fmt::format("{} at {}: {}; what {} gain{} beyond may be fitted noise", fmt::join(names, " and "),
+                                  dimensions_text(beyond), above, names.size() == 1 ? "it" : "they", names.size() == 1 ? "s" : ""));
 }
 
 /// How near the encodings come to the de-noised distances, and how the signal encoding is to be judged.
@@ -100,7 +121,7 @@ void add_constant(const StressTable& table, std::vector<std::string>& sentences)
   std::string text =
       fmt::format("an encoding with all distances equal has scaled stress {:.6g} (constant baseline)", table.constant_baseline);
   if (const auto worse = against_constant(table, table.scaled, table.constant_baseline).others; !worse.empty())
-    text += fmt::format(", and fit the distances no better than that at any d: {} (for order, see the violation rate)", listed(worse));
+    text += fmt::format("; no better than that at any d: {} (for order, see the violation rate)", listed(worse));
   sentences.push_back(std::move(text));
 }
 
@@ -118,8 +139,8 @@ void add_shuffled(const StressFile& stress, std::vector<std::string>& sentences)
   if (raw.empty()) return;
   const auto names = [](const AgainstConstant& found) { return found.better.empty() ? std::string("none") : listed(found.better); };
   sentences.push_back(fmt::format(
-      "against shuffled text, which has no order, better in scaled stress than all distances equal ({:.4g}): {}; here ({:.4g}): {}; raw "
-      "stress there at d = {}, which mostly follows an encoding's scale: {}",
+      "against shuffled text, which has no order, better in scaled stress than all distances equal ({:.4g}): {}; against the text itself "
+      "({:.4g}): {}; raw stress against shuffled text at d = {}, which mostly follows an encoding's scale: {}",
       shuffled.constant_baseline, names(against_constant(table, shuffled.scaled, shuffled.constant_baseline)), table.constant_baseline,
       names(against_constant(table, table.scaled, table.constant_baseline)), table.dimensions.back(), listed(raw)));
 }
@@ -185,8 +206,12 @@ std::vector<std::string> stress_sentences(const StressFile& stress, const Geomet
     return sentences;
   }
   const bool analysed = noise != nullptr && noise->split && noise->position_count() > 1;
-  if (analysed) add_beyond_signal(table, *noise, stress.denoised.has_value(), sentences);
-  if (stress.denoised) add_denoised(stress, analysed ? noise : nullptr, sentences);
+  if (stress.denoised) {
+    add_fitted_noise(table, *stress.denoised, sentences);
+    add_denoised(stress, analysed ? noise : nullptr, sentences);
+  } else if (analysed) {
+    add_beyond_signal(table, *noise, facts->rank, sentences);
+  }
   if (facts != nullptr) std::ranges::move(geometry_sentences(*facts), std::back_inserter(sentences));
   add_constant(table, sentences);
   if (stress.shuffled) add_shuffled(stress, sentences);

@@ -108,7 +108,8 @@ Sweep collect_stage(const StageContext& context) {
     lines.push_back(fmt::format("stress-{}={}", length, provenance.fingerprint));
     const GeometryFile geometry = read_geometry(context.comm, geometry_path(context.config, length));
     sweep.rank.push_back(geometry.spectrum.rank);
-    const bool analysed = geometry.noise && geometry.noise->split;
+    // With fewer than two positions nothing can be said of noise.
+    const bool analysed = geometry.noise && geometry.noise->split && geometry.noise->position_count() > 1;
     sweep.signal_rank.push_back(analysed ? geometry.noise->signal_rank : -1);
     sweep.rarefied_total.push_back(analysed ? geometry.noise->rarefied_total : -1);
     sweep.noise_positions.push_back(analysed ? geometry.noise->position_count() : -1);

@@ -57,12 +57,25 @@ NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block
   const auto shuffled_half_a = table_of(context, length, CountsTable::shuffled_half_a, both);
   NoiseAnalysisOptions options = config.noise_analysis;
   options.block = block;
-  const NoiseTables tables{&corpus, pointer(half_a), pointer(shuffled), pointer(shuffled_half_a)};
+  // What shuffled text keeps is told of the geometry, so of as many tokens as that has.
+  std::optional<PositionCounts> geometry_corpus, geometry_shuffled;
+  if (config.rarefied_total >= 0 && config.noise.shuffle) {
+    geometry_corpus = geometry_counts(context, length, CountsTable::corpus, false);
+    geometry_shuffled = geometry_counts(context, length, CountsTable::shuffled, false);
+  }
+  const NoiseTables tables{.corpus = &corpus,
+                           .half_a = pointer(half_a),
+                           .shuffled = pointer(shuffled),
+                           .shuffled_half_a = pointer(shuffled_half_a),
+                           .rarefied_corpus = pointer(geometry_corpus),
+                           .rarefied_shuffled = pointer(geometry_shuffled)};
   NoiseAnalysis analysis = analyse_noise(context.grid, tables, length, config.positions, options, [&](Index done, Index total) {
     context.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)), "replicates");
     check_stop(context);
   });
-  const std::string rank = config.noise.split ? fmt::format("signal rank {}", analysis.signal_rank) : std::string("no halves");
+  const std::string rank = !config.noise.split             ? std::string("no halves")
+                           : analysis.position_count() > 1 ? fmt::format("signal rank {}", analysis.signal_rank)
+                                                           : std::string("no signal rank");
   const std::string order =
       analysis.signal_rank_order >= 0 ? fmt::format(", {} above the shuffled corpus", analysis.signal_rank_order) : "";
   context.report.end(fmt::format("{} of {}, {} a half; {}{}", analysis.position_count(), number_of(analysis.reached, "reached position"),

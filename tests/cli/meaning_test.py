@@ -203,7 +203,7 @@ class Signal(Meaning):
                      "--seed", str(seed), ranks=3)
         s_a, s_b = np.sqrt(half / 6), np.sqrt((whole - half) / 6)
         squared = ((s_a[:, None] - s_a[None]) * (s_b[:, None] - s_b[None])).sum(-1)
-        h = np.sqrt(np.maximum(squared, 0))
+        h = np.sqrt(np.where(squared > 1e-14, squared, 0))
         upper = np.triu_indices(n, 1)
         self.assertGreater((squared[upper] < 0).sum(), 0)
         with self.stress("even", n) as f, h5py.File(self.folder / "even/geometry-8.h5") as g:

@@ -73,11 +73,34 @@ class Planted(Case):
         text = self.succeed(*self.run_line, "--encodings", "mds,smacof,linear")
         rank = self.signal_rank("out")
         self.assertIn(rank, (2, 3))
-        words = f"mds and smacof at d = 4, 8: only {rank} components stand above sampling noise; what they gain beyond is mostly fitted noise (de-noised stress"
-        self.assertIn(words, text)
-        self.assertIn(words, self.succeed("inspect", "out/stress-24.h5"))
-        self.assertNotIn("fitted noise", self.succeed("run", *self.corpus, "--lengths", "24", "--dims", "1,2", "--encodings", "mds,linear", "--noise", "all",
-                                                      "--replicates", "19", "--out", "few"))
+        with h5py.File(self.folder / "out/stress-24.h5") as f:
+            names, dimension = list(f["encoding_name"].asstr()[()]), f["dimension"][()]
+            scaled = dict(zip(names, f["denoised/scaled"][()]))
+        inspected = self.succeed("inspect", "out/stress-24.h5")
+        for name in ("mds", "smacof"):
+            best = int(np.argmin(scaled[name]))
+            worst = best + int(np.argmax(scaled[name][best:]))
+            self.assertGreater(scaled[name][worst], 1.05 * scaled[name][best])  # three components were planted, and d goes to 8
+            words = (f"{name}: beyond d = {dimension[best]} it fits sampling noise: the de-noised stress is least there ({scaled[name][best]:.4g}), and "
+                     f"{scaled[name][worst]:.4g} at d = {dimension[worst]}")
+            self.assertIn(words, text)
+            self.assertIn(words, inspected)
+        self.assertNotIn("linear: beyond", text)
+
+    def test_shuffled_text_is_rarefied_as_the_geometry_is(self):
+        self.succeed(*self.run_line, "--encodings", "linear", "--rarefy-geometry", "auto")
+        for n in (12, 24):
+            with h5py.File(self.folder / f"out/geometry-{n}.h5") as g, h5py.File(self.folder / f"out/stress-{n}.h5") as f:
+                noise = g["noise"]
+                self.assertEqual(len(noise["shuffled_eigenvalues"]), len(g["position"]))
+                np.testing.assert_allclose(noise.attrs["shuffled_violation_rate"], f["shuffled"].attrs["corpus_violation_rate"], rtol=1e-12)
+                np.testing.assert_allclose(noise.attrs["shuffled_share"], noise.attrs["shuffled_sum_hellinger_squared"] / g.attrs["sum_hellinger_squared"], rtol=1e-10)
+
+    def test_where_nothing_takes_part_no_rank_is_told(self):
+        text = self.succeed(*self.run_line, "--encodings", "linear", "--rarefy", "10000000")
+        self.assertNotRegex(text, "signal rank:? 0")
+        with h5py.File(self.folder / "out/sweep.h5") as f:
+            self.assertEqual(list(f["signal_rank"]), [-1, -1])
 
     def test_unequal_totals(self):
         text = self.succeed(*self.run_line, "--encodings", "linear")
@@ -108,7 +131,7 @@ class Planted(Case):
                 m, total, positions = f["position"].shape[0], f["noise"].attrs["rarefied_total"], f["noise/position"].shape[0]
                 ranks.append(f["noise"].attrs["signal_rank"])
             totals.append(total)
-            self.assertIn(f"(over {m} positions with all their tokens, not M", text)
+            self.assertIn(f"(over {m} positions with the tokens that the geometry has, not M", text)
             self.assertIn(f"{ranks[-1]} components stand above sampling noise (M = {total} tokens a half at {positions} positions;", text)
             for said in (text, collected, inspected):
                 self.assertIn(f"{ranks[-1]} at n = {n} (M = {total}, {positions} positions)", said)
@@ -219,7 +242,7 @@ class Report(Case):
     def test_a_default_run_reads_from_the_most_important_to_the_least(self):
         text = self.succeed("run", "--corpus", DATA / "kjv.txt.xz", "--lengths", "32", "--out", "out", "--noise", "all")
         report = text[text.index("length 32:"):text.index("collect ")]
-        order = ["components stand above sampling noise", "above what the tokens show without their order", "fitted noise", "against the de-noised distances",
+        order = ["components stand above sampling noise", "above what the tokens show without their order", "it fits sampling noise", "against the de-noised distances",
                  "the signal encoding", "few tokens alone", "constant baseline", "against shuffled text", "of the triples"]
         places = [report.index(part) for part in order]
         self.assertEqual(places, sorted(places))

@@ -55,17 +55,22 @@ TEST(StressSentences, DimensionsBeyondTheSignalRank) {
     return stress_sentences(stress, &facts);
   };
   expect_words(said(two),
-               "mds and smacof at d = 4, 8: only 2 components stand above sampling noise; what they gain beyond is mostly fitted noise");
+               "mds and smacof at d = 4, 8: only 2 components stand above sampling noise; what they gain beyond may be fitted noise");
   expect_words(said(one), "mds and smacof at d = 2, 4, 8: only 1 component stands above sampling noise");
   expect_words(said(none), "mds and smacof at d = 1, 2, 4, 8: no component stands above sampling noise");
   expect_none(said(eight), "fitted noise");
   StressFile stress = plain_stress();
   stress.table.encoding_names = {"mds", "alibi", "linear"};
   stress.table.raw[3] = nan;  // mds at d = 8 has no number
-  expect_words(said(two, stress),
-               "mds at d = 4: only 2 components stand above sampling noise; what it gains beyond is mostly fitted noise");
+  expect_words(said(two, stress), "mds at d = 4: only 2 components stand above sampling noise; what it gains beyond may be fitted noise");
   stress.table.encoding_names = {"rope", "alibi", "linear"};
   expect_none(said(none, stress), "fitted noise");
+  // Beyond the rank there is nothing, noise or not.
+  GeometryFacts all = plain_facts(&eight);
+  all.rank = 8;
+  stress = plain_stress();
+  stress.table.dimensions = {1, 2, 4, 16};
+  expect_none(stress_sentences(stress, &all), "fitted noise");
   const GeometryFacts unknown = plain_facts(nullptr);
   expect_words(stress_sentences(plain_stress(), &unknown), "nothing was analysed of sampling noise");
 }
@@ -91,6 +96,12 @@ TEST(StressSentences, TheSignalEncodingAndTheDenoisedDistances) {
   stress.denoised->scaled = {0.5, 0.125, 0.25, 0.3, nan, nan, nan, nan, 0.6, 0.6, 0.6, 0.6};
   expect_words(stress_sentences(stress, &facts),
                "the least scaled stress is: mds 0.125 (d = 2), linear 0.6 (d = 1); 0.75 with all distances equal");
+  expect_words(stress_sentences(stress, &facts),
+               "mds: beyond d = 2 it fits sampling noise: the de-noised stress is least there (0.125), and 0.3 at d = 8");
+  expect_none(stress_sentences(stress, &facts), "smacof: beyond");
+  expect_none(stress_sentences(stress, &facts), "linear: beyond");
+  stress.denoised->scaled[2] = stress.denoised->scaled[3] = 0.126;
+  expect_none(stress_sentences(stress, &facts), "mds: beyond");
   expect_words(stress_sentences(stress, &facts),
                "the signal encoding (/noise/signal_encoding, 2 columns) is to be judged by de-noised stress");
   stress.table.encoding_names[1] = "signal";

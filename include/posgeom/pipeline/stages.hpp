@@ -62,6 +62,10 @@ void require_tokens(const Config& config, const Corpus& corpus, Index token_coun
 /// **Collective.** counts.h5 as it is, for commands that start there. Throws where a length is not in it.
 CountedCorpus read_counted_corpus(const StageContext& context);
 
+/// **Collective.** A length's counts as the geometry is formed from them: rarefied where --rarefy-geometry says so, which `announce`
+/// reports.
+PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table, bool announce);
+
 /// **Collective.** The square-root distributions of one length's positions, from a table of counts.h5 (the corpus or the shuffle null);
 /// with --rarefy-geometry of as many tokens at every position. Throws the same Error on every rank where no position is kept.
 SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table = CountsTable::corpus);
