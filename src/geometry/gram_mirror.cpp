@@ -34,16 +34,20 @@ void each_block(const DistributedMatrix& a, Place from, Place to, Body body) {
   }
 }
 
-/// The element a_ij, i > j, of a block pair, in the order of the messages.
+/// Calls body(i, j) for the elements a_ij, i > j, of a block pair, by small squares: a cache line of each of their columns is read, and one
+/// of their mirror image's written.
 template <class Body>
 void each_element(const BlockCyclic::Run& row, const BlockCyclic::Run& column, Body body) {
-  for (Index j = 0; j < column.count; ++j) {
-    for (Index i = row.global == column.global ? j + 1 : 0; i < row.count; ++i) body(i, j);
+  constexpr Index side = 8;
+  const bool diagonal = row.global == column.global;
+  for (Index i_begin = 0; i_begin < row.count; i_begin += side) {
+    for (Index j_begin = 0; j_begin < (diagonal ? i_begin + 1 : column.count); j_begin += side) {
+      for (Index i = i_begin; i < std::min(i_begin + side, row.count); ++i) {
+        const Index end = std::min(j_begin + side, diagonal ? i : column.count);
+        for (Index j = j_begin; j < end; ++j) body(i, j);
+      }
+    }
   }
-}
-
-Index element_count(const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
-  return row.global == column.global ? column.count * (column.count - 1) / 2 : row.count * column.count;
 }
 
 /// Where the mirror image of a block pair begins here.
@@ -54,20 +58,10 @@ struct Mirrored {
   Index column;
 };
 
-/// What stays on this rank, by small squares: a cache line of each of their columns is read, and one written.
 void mirror_own(DistributedMatrix& a, Place mine) {
-  constexpr Index side = 8;
   each_block(a, mine, mine, [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
     const Mirrored to(a, row, column);
-    const bool diagonal = row.global == column.global;
-    for (Index i_begin = 0; i_begin < row.count; i_begin += side) {
-      for (Index j_begin = 0; j_begin < (diagonal ? i_begin + 1 : column.count); j_begin += side) {
-        for (Index i = i_begin; i < std::min(i_begin + side, row.count); ++i) {
-          const Index end = std::min(j_begin + side, diagonal ? i : column.count);
-          for (Index j = j_begin; j < end; ++j) a.local(to.row + j, to.column + i) = a.local(row.local + i, column.local + j);
-        }
-      }
-    }
+    each_element(row, column, [&](Index i, Index j) { a.local(to.row + j, to.column + i) = a.local(row.local + i, column.local + j); });
   });
 }
 
@@ -88,21 +82,23 @@ void mirror_lower_triangle(DistributedMatrix& a) {
       const auto count = [&](Place sender, Place receiver) {
         Index elements = 0;
         each_block(a, sender, receiver,
-                   [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) { elements += element_count(row, column); });
+                   [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) { elements += row.count * column.count; });
         return static_cast<std::size_t>(elements);
       };
       outgoing.resize(count(mine, place_of(grid, to)));
       incoming.resize(count(place_of(grid, from), mine));
     });
-    auto next = outgoing.begin();
+    // Blocks on the diagonal are their own rank's: these are whole, column by column.
+    double* next = outgoing.data();
     each_block(a, mine, place_of(grid, to), [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
-      each_element(row, column, [&](Index i, Index j) { *next++ = a.local(row.local + i, column.local + j); });
+      for (Index j = 0; j < column.count; ++j, next += row.count) std::copy_n(&a.local(row.local, column.local + j), row.count, next);
     });
     exchange(comm, std::span<const double>(outgoing), to, std::span(incoming), from);
-    next = incoming.begin();
+    next = incoming.data();
     each_block(a, place_of(grid, from), mine, [&](const BlockCyclic::Run& row, const BlockCyclic::Run& column) {
       const Mirrored here(a, row, column);
-      each_element(row, column, [&](Index i, Index j) { a.local(here.row + j, here.column + i) = *next++; });
+      each_element(row, column, [&](Index i, Index j) { a.local(here.row + j, here.column + i) = next[j * row.count + i]; });
+      next += row.count * column.count;
     });
   }
 }
