@@ -42,12 +42,31 @@ too_many_ranks() {
   done < <(grep '^slurm ' <<<"$1")
 }
 
+# unplanned_jobs PLAN: what is to be done and has no line in the plan, since no rank count fits; a line each.
+unplanned_jobs() {
+  local name job
+  {
+    if [ "$mode" = chain ]; then missing_of_sweep; else printf 'run\n'; fi
+  } | while IFS= read -r name; do
+    case $name in
+      counts) job=count ;;
+      geometry-*) job="embed ${name#*-}" ;;
+      stress-*) job="stress ${name#*-}" ;;
+      sweep) job=collect ;;
+      *) job=$name ;;
+    esac
+    grep -q "^slurm $job " <<<"$1" || printf '%s\n' "$job"
+  done
+}
+
 ask_plan() {
-  local said beyond each
+  local said beyond each unplanned
   said=$(plan_for "$(ranks_at_most)") || fail "'$posgeom plan' failed (above); correct the configuration"
-  grep -q '^slurm ' <<<"$said" || {
+  unplanned=$(unplanned_jobs "$said" | paste -s -d , | sed 's/,/, /g')
+  [ -z "$unplanned" ] || {
     printf '%s\n' "$said" >&2
-    fail "the plan (above) proposes no job sizes: what does not fit must be given more memory or ranks ([slurm] ranks), or less to do"
+    fail "the plan (above) proposes no job sizes for $unplanned: what does not fit must be given more memory (memory = ... above [slurm])," \
+      "or less to do; the plan's lines say what would help"
   }
   beyond=$(too_many_ranks "$said")
   each=$(sed -n '1s/.*, \([0-9]* MiB\) each.*/\1/p' <<<"$said")

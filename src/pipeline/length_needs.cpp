@@ -1,15 +1,46 @@
 #include <algorithm>
 
+#include "pipeline/length_size.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/stages.hpp"
 
 namespace posgeom {
 namespace {
 
+/// S of the first `length` positions of a table, as square_root_distributions() makes it.
+RowsSize rows_size(const Config& config, const PositionCounts& counts, Index length) {
+  const Count least = std::max<Count>(1, config.positions.min_count);
+  std::vector<Index> holders(static_cast<std::size_t>(counts.vocab_size), 0);
+  Index reached = 0;
+  for (Index i = 0; i < length; ++i) {
+    if (counts.position_total[static_cast<std::size_t>(i)] < least) continue;
+    ++reached;
+    for (const Token token : counts.tokens_at(i)) ++holders[static_cast<std::size_t>(token)];
+  }
+  const Index others = config.positions.unreached == Unreached::drop ? 0 : length - reached;
+  const Index uniform = config.positions.unreached == Unreached::uniform ? others : 0;
+  const Index distinct = reached + (others > 0 ? 1 : 0);
+  RowsSize size{.rows = reached + others};
+  for (const Index holding : holders) {
+    if (holding == 0) continue;
+    ++size.columns;
+    size.nonzeros += holding + (uniform > 0 ? 1 : 0);
+    const bool frequent = (holding + (uniform > 0 ? 1 : 0)) * frequent_share >= distinct;
+    const bool dense = (holding + uniform) * dense_share > size.rows;
+    if (frequent || dense) ++size.frequent;
+    if (!dense) continue;
+    ++size.dense;
+    size.dense_nonzeros += holding;
+  }
+  size.dense = stored_dense(size.dense, distinct, size.rows);
+  return size;
+}
+
 /// Of the first `length` positions of a table.
 LengthNeeds needs_of(const Config& config, const PositionCounts& counts, Index length) {
   LengthNeeds needs;
   needs.length = length;
+  needs.rows = rows_size(config, counts, length);
   needs.nonzeros = counts.indptr[static_cast<std::size_t>(length)];
   std::vector<bool> seen(static_cast<std::size_t>(counts.vocab_size), false);
   for (Index k = 0; k < needs.nonzeros; ++k) seen[static_cast<std::size_t>(counts.token[static_cast<std::size_t>(k)])] = true;

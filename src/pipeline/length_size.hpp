@@ -16,7 +16,12 @@ struct LengthSize {
   double tokens = 0;  ///< at all positions together; 0: not known
 };
 
+/// Dense columns of rows of which so few are distinct, and stored, as whole columns of as much memory.
+Index stored_dense(Index dense, Index distinct, Index rows);
+
 /// Of the corpus, at one length; also for a sample that stands for it.
 LengthSize size_of(const Config& config, const CorpusEstimate& corpus, Index length);
+/// Of what is counted: the corpus's own rows, and halves that have at most as many frequent columns.
+LengthSize size_of(const LengthNeeds& counted);
 
 }  // namespace posgeom

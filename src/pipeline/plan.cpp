@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "pipeline/length_size.hpp"
+#include "pipeline/plan_parts.hpp"
 #include "posgeom/mpi/collective.hpp"
 #include "posgeom/pipeline/machine.hpp"
 #include "posgeom/pipeline/sample.hpp"
@@ -26,18 +27,34 @@ std::string duration(double seconds) {
 /// Everything that the command's lines are made from.
 struct Plan {
   int ranks = 1;
-  int count_ranks = 1;  ///< the planned ones, or the smallest count that fits; 0: none does
+  int count_ranks = 1;     ///< the planned ones, or the smallest count that fits; 0: none does
+  int count_smallest = 1;  ///< the smallest count that fits; 0: none does
   Index memory_bytes = 0;
   MachineRates rates;
   StageNeed count;
   std::vector<LengthPlan> lengths;
 };
 
+/// The smallest rank count whose counting fits; 0: none. Each has the fewer rows, the more there are.
 Index smallest_for_counting(const Config& config, const CorpusEstimate& corpus, Index memory_bytes) {
-  Index ranks = 1;
-  while (ranks <= most_ranks && !fits(count_need(config, corpus, static_cast<int>(ranks), memory_bytes), memory_bytes))
-    ranks += std::max<Index>(1, ranks / 64);
-  return ranks <= most_ranks ? ranks : 0;
+  const auto fit = [&](Index ranks) { return fits(count_need(config, corpus, static_cast<int>(ranks), memory_bytes), memory_bytes); };
+  Index none = 0, enough = 1;
+  while (!fit(enough)) {
+    if (enough >= most_ranks) return 0;
+    none = enough;
+    enough *= 2;
+  }
+  while (enough - none > 1) {
+    const Index middle = none + (enough - none) / 2;
+    (fit(middle) ? enough : none) = middle;
+  }
+  return enough;
+}
+
+/// MiB of a stage, as the lines name it: what fits is never more than what there is.
+Index mebibytes_of(const StageNeed& need, Index memory_bytes) {
+  const Index up = mebibytes_needed(need.bytes);
+  return fits(need, memory_bytes) ? std::min(up, mebibytes_there(memory_bytes + process_bytes)) : up;
 }
 
 /// **Collective.** What --memory says, else a rank's share of a node like this one.
@@ -58,8 +75,9 @@ Plan make_plan(const Communicator& comm, const Config& config, const CorpusEstim
   plan.memory_bytes = all_reduce(comm, planned_memory(comm, config, ranks), Reduction::minimum);
   plan.count = count_need(config, corpus, plan.ranks, plan.memory_bytes, rates);
   plan.count_ranks = plan.ranks;
+  plan.count_smallest = static_cast<int>(smallest_for_counting(config, corpus, plan.memory_bytes));
   if (!fits(plan.count, plan.memory_bytes)) {
-    plan.count_ranks = static_cast<int>(smallest_for_counting(config, corpus, plan.memory_bytes));
+    plan.count_ranks = plan.count_smallest;
     if (plan.count_ranks > 0) plan.count = count_need(config, corpus, plan.count_ranks, plan.memory_bytes, rates);
   }
   for (const Index length : config.lengths)
@@ -74,8 +92,8 @@ std::string first_line(const Config& config, const Plan& plan) {
     memory = per_node > 0 ? fmt::format("{} on a node like this one; give --memory for others", per_node)
                           : "all on this node; give --memory, or --ranks-per-node, for what a rank has elsewhere";
   const std::string nodes = per_node > 0 ? " on " + number_of((plan.ranks + per_node - 1) / per_node, "node") : "";
-  return fmt::format("plan for {}{} of {}, {:.0f} MiB each beside the program's own {:.0f} ({})", number_of(plan.ranks, "rank"), nodes,
-                     number_of(plan.rates.threads, "thread"), mebibytes(plan.memory_bytes), mebibytes(process_bytes), memory);
+  return fmt::format("plan for {}{}, {} a rank, {} MiB each beside the program's own {} ({})", number_of(plan.ranks, "rank"), nodes,
+                     number_of(plan.rates.threads, "thread"), mebibytes_there(plan.memory_bytes), mebibytes_there(process_bytes), memory);
 }
 
 std::string corpus_line(const Config& config, const CorpusEstimate& corpus) {
@@ -89,12 +107,17 @@ std::string corpus_line(const Config& config, const CorpusEstimate& corpus) {
 }
 
 std::string count_line(const Config& config, const CorpusEstimate& corpus, const Plan& plan) {
-  const std::string line = fmt::format("count, {} sequences: {:.0f} MiB, {}: ", name_of(config.sequences), mebibytes(plan.count.bytes),
-                                       corpus.token_count > 0 ? duration(plan.count.seconds) : "time unknown");
-  if (plan.count_ranks == plan.ranks) return line + "fits";
-  if (plan.count_ranks > 0) return line + fmt::format("needs {}: the smallest count that fits", number_of(plan.count_ranks, "rank"));
-  return line + "does not fit; no rank count does: " +
-         (corpus.token_count > 0 ? "give more --memory" : "give --tokens, without which every count is taken as nonzero, or more --memory");
+  const std::string line =
+      fmt::format("count, {} sequences: {} MiB, {}: ", name_of(config.sequences), mebibytes_of(plan.count, plan.memory_bytes),
+                  corpus.token_count > 0 ? duration(plan.count.seconds) : "time unknown");
+  // Rows are handed over between ranks when the memory is full: the same figure for many rank counts.
+  const char* const all = plan.count.limited == plan.memory_bytes ? ", in as much as --memory allows" : "";
+  if (plan.count_ranks == plan.ranks) return line + fmt::format("fits{}; smallest rank count that does: {}", all, plan.count_smallest);
+  if (plan.count_ranks > 0) return line + fmt::format("needs {}: the smallest count that fits{}", number_of(plan.count_ranks, "rank"), all);
+  const Index needed = least_memory(plan.memory_bytes, [&](Index bytes) { return smallest_for_counting(config, corpus, bytes) > 0; });
+  return line + fmt::format("does not fit; no rank count does: give {}more --memory ({} MiB would do)",
+                            corpus.token_count > 0 ? "" : "--tokens, without which every count is taken as nonzero, or ",
+                            mebibytes_needed(needed));
 }
 
 /// Where the figures are more than a corpus may take.
@@ -135,7 +158,7 @@ std::string length_line(const Config& config, const CorpusEstimate& corpus, cons
   std::string line = fmt::format("n={:<8}", need.length);
   if (need.rows < need.length) line += fmt::format(" {} reached:", number_of(need.rows, "position"));
   for (const StageNeed& stage : need.stages)
-    line += fmt::format(" {} {:.0f} MiB {},", stage.stage, mebibytes(stage.bytes), duration(stage.seconds));
+    line += fmt::format(" {} {} MiB {},", stage.stage, mebibytes_of(stage, plan.memory_bytes), duration(stage.seconds));
   line += fmt::format(" {}: {}", name_of(need.solver), need.fits ? "fits" : "does not fit");
   if (need.smallest_ranks == 0) return line + "; no rank count does: " + what_helps(config, corpus, need, plan.memory_bytes, plan.rates);
   line += fmt::format("; smallest rank count that does: {}", need.smallest_ranks);
@@ -144,9 +167,10 @@ std::string length_line(const Config& config, const CorpusEstimate& corpus, cons
   return line;
 }
 
-/// One job's sbatch options: a quarter more memory than predicted, and twice the time and five minutes.
-std::string slurm_line(std::string_view job, Index ranks, int threads, const StageNeed& need, int ranks_per_node) {
-  const double mib = std::ceil((mebibytes(need.bytes) * 1.25 + 64) / threads);
+/// One job's sbatch options: a quarter more memory than predicted, but no more than a rank may have, and twice the time and five minutes.
+std::string slurm_line(std::string_view job, Index ranks, int threads, const StageNeed& need, Index memory_bytes, int ranks_per_node) {
+  const double most = mebibytes(std::max(memory_bytes + process_bytes, need.bytes));
+  const double mib = std::min(std::ceil((mebibytes(need.bytes) * 1.25 + 64) / threads), std::max(1.0, std::floor(most / threads)));
   const auto minutes = static_cast<Index>(std::ceil(need.seconds * 2 / 60)) + 5;
   // Where a node's ranks share its memory, they must be together.
   std::string together;
@@ -162,20 +186,21 @@ std::vector<std::string> slurm_lines(const Config& config, const CorpusEstimate&
   std::vector<std::string> lines;
   const int threads = plan.rates.threads;
   const auto add = [&](std::string_view job, Index ranks, int job_threads, const StageNeed& need) {
-    lines.push_back(slurm_line(job, ranks, job_threads, need, config.plan_ranks_per_node));
+    lines.push_back(slurm_line(job, ranks, job_threads, need, plan.memory_bytes, config.plan_ranks_per_node));
   };
   if (plan.count_ranks > 0) add("count", plan.count_ranks, threads, plan.count);
   // `run` has the ranks of its greediest stage from beginning to end.
   Index whole_ranks = std::max(plan.ranks, plan.count_ranks);
+  bool all = plan.count_ranks > 0;
   for (const LengthPlan& need : plan.lengths) {
-    if (need.proposed_ranks == 0) return lines;
+    all = all && need.proposed_ranks > 0;
     for (const StageNeed& stage : need.proposed) {
       if (stage.stage != "bootstrap") add(fmt::format("{} {}", stage.stage, need.length), need.proposed_ranks, threads, stage);
     }
     whole_ranks = std::max<Index>(whole_ranks, need.proposed_ranks);
   }
   add("collect", 1, 1, {.stage = "collect", .bytes = Index{100} << 20, .seconds = 10});
-  if (plan.count_ranks == 0) return lines;
+  if (!all) return lines;
   const int ranks = static_cast<int>(whole_ranks);
   StageNeed whole = plan.count;
   for (const LengthPlan& length : plan.lengths) {

@@ -43,15 +43,10 @@ Index smallest_ranks_for(const Config& config, const CorpusEstimate& corpus, con
   return 0;
 }
 
-}  // namespace
-
-Index enough_ranks(Index rows) { return std::max<Index>(1, rows / least_side * (rows / least_side)); }
-
-LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes,
-                       const MachineRates& rates) {
+LengthPlan plan_sized(const Config& config, const CorpusEstimate& corpus, const LengthSize& size, Index length, int ranks,
+                      Index memory_bytes, const MachineRates& rates) {
   LengthPlan plan;
   plan.length = length;
-  const LengthSize size = size_of(config, corpus, length);
   const auto stages = [&](Index count) { return stages_with(config, corpus, size, length, static_cast<int>(count), memory_bytes, rates); };
   plan.rows = size.rows;
   plan.solver = solver_with(config, size, ranks, rates);
@@ -71,11 +66,45 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
   return plan;
 }
 
-std::string what_helps(const Config& config, const CorpusEstimate& corpus, const LengthPlan& plan, Index memory_bytes,
-                       const MachineRates& rates) {
+/// "fewer ranks a node, each with more --memory (8 a node, 30000 MiB would do)", where that fits at some rank count; else empty.
+std::string more_memory(const Config& config, const CorpusEstimate& corpus, const LengthSize& size, Index length, Index memory_bytes,
+                        const MachineRates& rates) {
+  const auto least = [&](int ranks_per_node) {
+    Config other = config;
+    other.plan_ranks_per_node = ranks_per_node;
+    return least_memory(memory_bytes, [&](Index bytes) { return smallest_ranks_for(other, corpus, size, length, bytes, rates) > 0; });
+  };
+  const int per_node = config.plan_ranks_per_node;
+  const Index node = per_node * (memory_bytes + process_bytes);
+  const auto enough = [&](int ranks_per_node) {
+    Config other = config;
+    other.plan_ranks_per_node = ranks_per_node;
+    return smallest_ranks_for(other, corpus, size, length, node / ranks_per_node - process_bytes, rates) > 0;
+  };
+  if (per_node > 1 && enough(1)) {
+    // More of them share more of the counts, and leave each less for what is its own.
+    int most = 1;
+    for (int none = per_node; none - most > 1;) {
+      const int middle = most + (none - most) / 2;
+      (enough(middle) ? most : none) = middle;
+    }
+    return fmt::format("fewer ranks a node, each with more --memory ({} a node: {} MiB would do)", most, mebibytes_needed(least(most)));
+  }
+  const Index needed = least(std::min(per_node, 1));
+  if (needed == 0) return {};
+  const char* const how = per_node == 0  ? "fewer ranks a node, each with more --memory ("
+                          : per_node > 1 ? "more --memory than such nodes have (1 rank a node: "
+                                         : "more --memory (";
+  return fmt::format("{}{} MiB would do)", how, mebibytes_needed(needed));
+}
+
+std::string helps_sized(const Config& config, const CorpusEstimate& corpus, const LengthSize& size, Index length, Index memory_bytes,
+                        const MachineRates& rates) {
+  const std::string memory = more_memory(config, corpus, size, length, memory_bytes, rates);
+  const std::string or_else = memory.empty() ? "" : memory + "; or ";
   if (corpus.token_count == 0)
-    return "the counts are taken as dense, since how many tokens there are is not known: --tokens tells, or a --corpus";
-  const LengthSize size = size_of(config, corpus, plan.length);
+    return "the counts are taken as dense, since how many tokens there are is not known: --tokens tells, or a --corpus" +
+           (memory.empty() ? "" : "; else " + memory);
   constexpr int many = 64;
   struct Change {
     bool possible;
@@ -99,7 +128,7 @@ std::string what_helps(const Config& config, const CorpusEstimate& corpus, const
   const auto smallest = [&](const std::vector<const Change*>& made) {
     Config other = config;
     for (const Change* const change : made) change->make(other);
-    return smallest_ranks_for(other, corpus, size, plan.length, memory_bytes, rates);
+    return smallest_ranks_for(other, corpus, size, length, memory_bytes, rates);
   };
   // One more change at a time until it fits; then those go that were not needed.
   std::vector<const Change*> made;
@@ -118,9 +147,23 @@ std::string what_helps(const Config& config, const CorpusEstimate& corpus, const
     }
     std::string text;
     for (const Change* const needed : made) text += fmt::format("{}{}", text.empty() ? "with " : " and ", needed->what);
-    return fmt::format("{} it would fit ({} or more)", text, number_of(smallest(made), "rank"));
+    return fmt::format("{}{} it would fit ({} or more)", or_else, text, number_of(smallest(made), "rank"));
   }
-  return "the counts are on every rank or node: give more --memory, or a smaller length";
+  return or_else + "a smaller length: the counts are on every rank or node";
+}
+
+}  // namespace
+
+Index enough_ranks(Index rows) { return std::max<Index>(1, rows / least_side * (rows / least_side)); }
+
+LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index length, int ranks, Index memory_bytes,
+                       const MachineRates& rates) {
+  return plan_sized(config, corpus, size_of(config, corpus, length), length, ranks, memory_bytes, rates);
+}
+
+std::string what_helps(const Config& config, const CorpusEstimate& corpus, const LengthPlan& plan, Index memory_bytes,
+                       const MachineRates& rates) {
+  return helps_sized(config, corpus, size_of(config, corpus, plan.length), plan.length, memory_bytes, rates);
 }
 
 void check_solver(const Config& config, Index rows, Index types) {
@@ -132,7 +175,6 @@ void check_solver(const Config& config, Index rows, Index types) {
 void require_memory(const Communicator& comm, const Config& config, const std::vector<LengthNeeds>& needs,
                     const std::vector<std::string>& stages) {
   const Index memory_bytes = all_reduce(comm, memory_limit(comm, config.geometry.memory_bytes), Reduction::minimum);
-  const bool drops = config.positions.unreached == Unreached::drop;
   Config here = config;
   here.plan_ranks_per_node = all_reduce(comm, comm.split_by_node().size(), Reduction::minimum);
   collective(comm, "planning the memory", [&] {
@@ -140,16 +182,17 @@ void require_memory(const Communicator& comm, const Config& config, const std::v
       CorpusEstimate corpus;
       corpus.vocab_size = length.types;
       corpus.token_count = length.nonzeros;
-      const Index rows = std::max<Index>(drops ? length.reached : length.length, 1);
-      const LengthPlan need = plan_length(here, corpus, rows, comm.size(), memory_bytes);
+      const LengthSize size = size_of(length);
+      const LengthPlan need = plan_sized(here, corpus, size, size.rows, comm.size(), memory_bytes, {});
       for (const StageNeed& stage : need.stages) {
         if (std::ranges::find(stages, stage.stage) == stages.end() || stage.limited <= memory_bytes) continue;
-        throw Error(fmt::format("--lengths {}: {} takes {:.0f} MiB a rank beside the program's own, more than the {:.0f} MiB that --memory "
-                                "allows; {}",
-                                length.length, stage.stage, mebibytes(stage.limited), mebibytes(memory_bytes),
-                                need.smallest_ranks > 0 ? number_of(need.smallest_ranks, "rank with as much does", "ranks with as much do")
-                                                        : "no rank count helps: " + what_helps(here, corpus, need, memory_bytes)),
-                    ErrorKind::run);
+        throw Error(
+            fmt::format("--lengths {}: {} takes {} MiB a rank beside the program's own, more than the {} MiB that --memory "
+                        "allows; {}",
+                        length.length, stage.stage, mebibytes_needed(stage.limited), mebibytes_there(memory_bytes),
+                        need.smallest_ranks > 0 ? number_of(need.smallest_ranks, "rank with as much does", "ranks with as much do")
+                                                : "no rank count helps: " + helps_sized(here, corpus, size, size.rows, memory_bytes, {})),
+            ErrorKind::run);
       }
     }
   });

@@ -113,6 +113,12 @@ StageNeed embed_need(const Config& config, const LengthSize& size, const GridSha
   return need;
 }
 
+/// What a decompressor looks back on: at most 64 MiB (xz -9), of some 4 bytes a token.
+Index window_bytes(const CorpusEstimate& corpus) {
+  constexpr Index widest = Index{1} << 26;
+  return corpus.compressed ? std::min(widest, 4 * corpus.token_count) : 0;
+}
+
 }  // namespace
 
 Index vectors_of(const Config& config, const LengthSize& size) {
@@ -146,17 +152,21 @@ StageNeed count_need(const Config& config, const CorpusEstimate& corpus, int ran
   options.memory_bytes = memory_bytes;
   const Index tokens = corpus.token_certainty == Certainty::at_least ? 0 : corpus.token_count;
   StageNeed need{.stage = "count", .bytes = process_bytes};
-  Index stored = 0, largest = 0;
+  Index stored = 0, largest = 0, compressed = 0;
   for (const Index length : config.lengths) {
-    const Index nonzeros = size_of(config, corpus, length).whole.nonzeros;
-    stored += nonzeros;
-    largest = std::max(largest, nonzeros);
+    const LengthSize size = size_of(config, corpus, length);
+    stored += size.whole.nonzeros;
+    largest = std::max(largest, size.whole.nonzeros);
+    // A half's table has an entry wherever the whole one has.
+    compressed += size.whole.nonzeros * (config.noise.split ? 2 : 1) * (config.noise.shuffle ? 2 : 1);
   }
-  need.limited = count_memory(options, corpus.vocab_size, tokens, corpus.unigram, ranks);
-  need.bytes += need.limited + writing_bytes(largest / ranks);
-  // What a decompressor looks back on: at most 64 MiB (xz -9), of some 4 bytes a token.
-  constexpr Index widest_window = Index{1} << 26;
-  if (corpus.compressed) need.bytes += std::min(widest_window, 4 * corpus.token_count);
+  // Tables that would outgrow the memory are handed over at fifteen sixteenths of it: what is read with may be in the rest.
+  const Index tables = count_memory(options, corpus.vocab_size, tokens, corpus.unigram, ranks), reading = window_bytes(corpus);
+  const bool beside = memory_bytes > 0 && tables == memory_bytes && reading <= memory_bytes / 16;
+  // When it is written, the tables have become compressed rows; to be compared they are read back, counts into what grows from tokens.
+  const Index writing = compressed / ranks * static_cast<Index>(sizeof(Token) + sizeof(Count)) + writing_bytes(largest / ranks) * 3 / 2;
+  need.limited = std::max(tables + (beside ? 0 : reading), writing);
+  need.bytes += need.limited;
   need.seconds = count_seconds(config, corpus, stored, ranks, rates);
   return need;
 }

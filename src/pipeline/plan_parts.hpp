@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "pipeline/length_size.hpp"
 #include "posgeom/pipeline/plan.hpp"
 
@@ -14,6 +16,27 @@ std::vector<StageNeed> stages_with(const Config& config, const CorpusEstimate& c
 Solver solver_with(const Config& config, const LengthSize& size, int ranks, const MachineRates& rates);
 /// Eigenvectors that embed computes.
 Index vectors_of(const Config& config, const LengthSize& size);
+
+/// The smallest memory a rank, in whole MiB and above `memory_bytes`, which does not fit, that fits(bytes) is true of; 0: none.
+template <class Fits>
+Index least_memory(Index memory_bytes, Fits fits) {
+  constexpr Index mebibyte = Index{1} << 20, most = Index{1} << 30;
+  Index low = std::max<Index>(memory_bytes / mebibyte, 1), high = low + 1;
+  while (!fits(high * mebibyte)) {
+    if (high > most) return 0;
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const Index middle = low + (high - low) / 2;
+    (fits(middle * mebibyte) ? high : low) = middle;
+  }
+  return high * mebibyte;
+}
+
+/// Whole MiB of what is needed, rounded up, and of what there is, rounded down.
+inline Index mebibytes_needed(Index bytes) { return (bytes + (Index{1} << 20) - 1) >> 20; }
+inline Index mebibytes_there(Index bytes) { return bytes >> 20; }
 
 /// A rank's share of what its node holds once for all of its ranks.
 Index shared_bytes(Index bytes, const Config& config, Index ranks);

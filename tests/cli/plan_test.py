@@ -106,8 +106,55 @@ class Memory(Case):
         self.assertLess(high, 40 << 20)  # the program's own 48 MiB are no part of it
         self.assertIn("MiB each beside the program's own 48 (--memory)", fits(high)[1])
         # run knows the counts exactly, plan by expectation: within a tenth.
+        rounded = self.error_line("run", *arguments, "--memory", high - high // 3, "--out", "other")
+        takes, allowed = map(int, re.search(r"takes (\d+) MiB .*more than the (\d+) MiB", rounded).groups())
+        self.assertGreater(takes, allowed)
+        self.assertEqual(allowed, (high - high // 3) >> 20)
         self.succeed("run", *arguments, "--memory", high + high // 10, "--out", "out")
         self.assertIn("--memory allows", self.error_line("run", *arguments, "--memory", high - high // 3, "--out", "out", "--force"))
+
+    def test_run_takes_the_columns_that_the_counts_have(self):
+        """A bound of them by the number of counts was several times too large where many positions hold few tokens each."""
+        for k, options in enumerate(((), ("--unreached", "uniform"), ("--sequences", "packed"))):
+            with self.subTest(options):
+                arguments = (*KJV[:2], "--lengths", "256", "--noise", "none", "--dims", "1,8", "--encodings", "mds", "--threads", "1", *options)
+                text = self.succeed("plan", *arguments, "--memory", "1G")
+                planned = max(int(mib) for mib in re.findall(r"(?:embed|stress) (\d+) MiB", text)) - 48
+                self.succeed("count", *arguments, "--out", f"out{k}")
+                self.succeed("run", *arguments, "--memory", f"{planned + 1}M", "--out", f"out{k}")
+                line = self.error_line("run", *arguments, "--memory", "4M", "--out", f"out{k}", "--force")
+                self.assertLessEqual(int(re.search(r"takes (\d+) MiB", line)[1]), planned + 1)
+
+    @unittest.skipIf(instrumented(), "sanitizers have memory of their own")
+    def test_counts_are_written_beside_their_rows(self):
+        draw = np.random.default_rng(1)
+        draw.integers(0, 50000, 20000000).astype("<u2").tofile(self.folder / "ids.bin")
+        arguments = ("--corpus", "ids.bin", "--format", "raw16", "--vocab-size", "50000", "--separator", "none", "--sequences", "packed",
+                     "--lengths", "2048", "--noise", "split")
+        planned = int(re.search(r"^count, .*: (\d+) MiB, ", self.succeed("plan", *arguments, "--memory", "4G"), re.M)[1])
+        peak = int(re.search(r"peak memory (\d+) MiB", self.succeed("count", *arguments, "--memory", "4G", "--out", "out"))[1])
+        self.assertLess(abs(planned - peak), 0.1 * peak, f"{planned} MiB planned, {peak} measured")
+
+    def test_what_fits_is_within_the_limit(self):
+        """The writing of the counts was in the figure and not in the judgement."""
+        base = ("plan", "--tokens", "300000000000", "--vocab-size", "50257", "--lengths", "2048,131072")
+        for memory, ranks in ((21695, 15), (4000, 77), (4000, 90), (400, 1000)):
+            with self.subTest(memory=memory, ranks=ranks):
+                text = self.succeed(*base, "--memory", f"{memory}M", "--ranks", ranks)
+                mib, verdict = re.search(r"^count, .*: (\d+) MiB, [^:]*: (.*)", text, re.M).groups()
+                self.assertRegex(verdict, r"^(fits|needs \d+ ranks: the smallest count that fits)")
+                self.assertLessEqual(int(mib), memory + 48)
+
+    def test_counting_that_takes_all_memory_says_so(self):
+        base = ("plan", "--tokens", "300000000000", "--vocab-size", "50257", "--lengths", "2048,131072")
+
+        def count(memory, ranks):
+            return re.search(r"^count, .*", self.succeed(*base, "--memory", memory, "--ranks", ranks), re.M)[0]
+        first = int(re.search(r": (\d+) MiB, .*: needs (\d+) ranks", count("21695M", 2))[2])
+        for ranks in (first, first + 1):
+            self.assertRegex(count("21695M", ranks), rf": 21743 MiB, .*: fits, in as much as --memory allows; smallest rank count that does: {first}$")
+        self.assertIn(f"needs {first} ranks", count("21695M", first - 1))
+        self.assertNotIn("as much as", count("1T", 2))
 
     def test_counting_within_a_limit_fits(self):
         text = self.succeed("plan", "--tokens", "1000000000", "--vocab-size", "50000", "--sequences", "packed", "--lengths", "4096",
@@ -170,7 +217,8 @@ class WithoutACorpus(Case):
         self.assertRegex(text, r"n=8192 .* no rank count does: the counts are taken as dense, .* --tokens tells")
         text = self.succeed("plan", "--vocab-size", "19000", "--tokens", "1000000", "--lengths", "8192", "--memory", "1G", "--noise", "none",
                             "--solver", "dual")
-        self.assertRegex(text, r"n=8192 .* no rank count does: with --solver auto and fewer .*--dims.* it would fit")
+        self.assertRegex(text, r"n=8192 .* no rank count does: fewer ranks a node, each with more --memory \(\d+ MiB would do\); "
+                               r"or with --solver auto and fewer .*--dims.* it would fit")
 
     def test_a_compressed_sample_is_not_read_ahead_of(self):
         draw = random.Random(2)
@@ -190,13 +238,13 @@ class Jobs(Case):
 
     def test_ranks_of_a_node(self):
         lines, text = self.lines("--ranks-per-node", "4", "--memory", "8G")
-        self.assertIn("plan for 16 ranks on 4 nodes of 1 thread", text)
+        self.assertIn("plan for 16 ranks on 4 nodes, 1 thread a rank, 8192 MiB each", text)
         for job in ("count", "embed 512", "stress 512", "run"):
             self.assertRegex(lines[job], r"--ntasks=16 --nodes=4 --ntasks-per-node=4 ")
         for job in ("embed 32", "stress 32", "collect"):
             self.assertRegex(lines[job], r"--ntasks=1 --cpus-per-task=")
         lines, text = self.lines("--memory", "8G")
-        self.assertIn("plan for 16 ranks of 1 thread", text)
+        self.assertIn("plan for 16 ranks, 1 thread a rank, 8192 MiB each", text)
         self.assertNotIn("--nodes", "".join(lines.values()))
 
     def test_memory_follows_the_ranks_of_a_node(self):
@@ -208,6 +256,44 @@ class Jobs(Case):
         self.assertAlmostEqual(each["1"] / each["4"], 4, delta=0.1)
         self.assertAlmostEqual(each["4"] / each["16"], 4, delta=0.1)
         self.assertIn("all on this node", self.lines()[1])
+
+    def test_jobs_ask_for_no_more_than_a_rank_may_have(self):
+        def memory(*options):
+            lines, text = self.lines(*options)
+            return {job: int(re.search(r"--mem-per-cpu=(\d+)M", line)[1]) for job, line in lines.items()}, text
+        plenty, text = memory("--memory", "4000M", "--ranks-per-node", "64")
+        embed = int(re.search(r"n=512 +embed (\d+) MiB", text)[1])
+        self.assertGreater(plenty["embed 512"], 1.2 * embed)  # there is room
+        for limit in (embed - 48 + 1, embed - 48 + 30):
+            asked, text = memory("--memory", f"{limit}M", "--ranks-per-node", "64")
+            self.assertRegex(text, r"n=512 .*: fits")
+            self.assertEqual(asked["embed 512"], limit + 48)
+            self.assertLessEqual(max(asked[job] for job in asked if job != "collect"), limit + 48)
+        _, text = memory("--memory", "4000M", "--threads", "4")
+        most = max(map(int, re.findall(r"n=512 .*(?:embed|stress) (\d+) MiB", text))) + 2
+        threads, _ = memory("--memory", f"{most - 48}M", "--threads", "4")
+        self.assertLessEqual(4 * threads["embed 512"], most)
+
+    def test_more_memory_for_fewer_ranks_comes_first(self):
+        base = ("plan", "--tokens", "300000000000", "--vocab-size", "50257", "--sequences", "packed", "--lengths", "2048", "--ranks", "128")
+        text = self.succeed(*base, "--ranks-per-node", "64", "--memory", "4000M")
+        found = re.search(r"no rank count does: fewer ranks a node, each with more --memory \((\d+) a node: (\d+) MiB would do\); "
+                          r"or with --noise none .* it would fit", text)
+        self.assertTrue(found, text)
+        each, mib = map(int, found.groups())
+        self.assertLessEqual(each * (mib + 48), 64 * (4000 + 48))  # such nodes have it
+        for memory, fits in ((mib, True), (mib - 1, False)):
+            again = self.succeed(*base, "--ranks-per-node", each, "--memory", f"{memory}M")
+            self.assertEqual("no rank count does" not in again, fits, again)
+
+    def test_a_figure_with_more_memory(self):
+        base = ("plan", *KJV, "--noise", "none", "--ranks", "4")
+        text = self.succeed(*base, "--memory", "1M")
+        count, embed = re.findall(r"more --memory \((\d+) MiB would do\)", text)
+        self.assertIn("no rank count does", self.succeed(*base, "--memory", f"{int(embed) - 1}M"))
+        self.assertNotIn("no rank count does", self.succeed(*base, "--memory", f"{max(int(embed), int(count))}M"))
+        self.assertRegex(self.succeed(*base, "--memory", f"{int(count) - 1}M"), r"count.*no rank count does")
+        self.assertNotRegex(self.succeed(*base, "--memory", f"{count}M"), r"count.*no rank count does")
 
     def test_few_positions_get_few_ranks(self):
         lines, text = self.lines("--memory", "8G")

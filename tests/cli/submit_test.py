@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from harness import POSGEOM, SOURCE, Case
+from harness import DATA, POSGEOM, SOURCE, Case
 
 JOBS = SOURCE / "jobs"
 
@@ -40,7 +40,7 @@ class Submit(Case):
             self.assertEqual(" --nodes=2 --ntasks-per-node=2 " in line, wanted, line)
 
     def test_a_sweep_that_needs_more_ranks_than_it_may_have(self):
-        pretender = "plan for 4 ranks of 1 thread, 100 MiB each beside the program's own 48 (--memory)"
+        pretender = "plan for 4 ranks, 1 thread a rank, 100 MiB each beside the program's own 48 (--memory)"
         sizes = "--cpus-per-task=1 --mem-per-cpu=100M --time=0:05:00"
         ranks = {"count": 4, "embed 2": 9, "stress 2": 9, "embed 3": 4, "stress 3": 4, "collect": 1, "run": 9}
         lines = [f"slurm {job} --ntasks={count} {sizes}" for job, count in ranks.items()]
@@ -59,6 +59,19 @@ class Submit(Case):
             self.assertIn(wanted, said)
         submit("ranks = 9", 0)
         submit("", 0)  # nobody set a limit
+
+    def test_a_length_that_does_not_fit_is_shown_with_its_reason(self):
+        self.config("memory = 10M")
+        (self.folder / "corpus.txt").write_bytes((DATA / "kjv.txt.xz").read_bytes())
+        (self.folder / "corpus.txt").rename(self.folder / "corpus.txt.xz")
+        path = self.folder / "sweep.ini"
+        path.write_text(path.read_text().replace("corpus.txt", "corpus.txt.xz").replace("lengths = 2,3", "lengths = 32,64"))
+        for mode, jobs in (((), "embed 32, stress 32:"), (("--together",), "run:"), (("--scaling",), "run:")):
+            out, err = self.submit(*mode, code=1)
+            self.assertEqual(out, "")
+            self.assertRegex(err, r"(?m)^n=32 .* no rank count does: .*--memory \(\d+ MiB would do\)")
+            self.assertIn("submit: error: the plan (above) proposes no job sizes for " + jobs, err)
+        self.submit("--memory", "40M")
 
     def test_bootstrap_is_made_by_run_alone(self):
         self.config("bootstrap = 39")

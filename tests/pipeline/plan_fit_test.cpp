@@ -1,6 +1,7 @@
 // Whether a stage fits, how many ranks are proposed, what would help, and what the estimates follow.
 #include <gtest/gtest.h>
 
+#include "pipeline/plan_parts.hpp"
 #include "plan_cases.hpp"
 
 namespace posgeom {
@@ -16,12 +17,56 @@ TEST(Plan, AMemoryLimitIsBesideTheProgramsOwn) {
   const Index limit = count_need(config, corpus, 64, plenty).limited * 7 / 8;
   const StageNeed need = count_need(config, corpus, 64, limit);  // rows are handed over earlier
   EXPECT_LE(need.limited, limit);
+  EXPECT_EQ(need.bytes, need.limited + process_bytes);
   EXPECT_GT(need.bytes, limit);
   EXPECT_TRUE(fits(need, limit));
   const StageNeed embed = plan_for(4096, 5000, 2).stages[0];
   EXPECT_EQ(embed.bytes, embed.limited + process_bytes);
   EXPECT_TRUE(plan_for(4096, 5000, 2, std::max(embed.limited, plan_for(4096, 5000, 2).stages[1].limited)).fits);
   EXPECT_FALSE(plan_for(4096, 5000, 2, embed.limited - 1).fits);
+}
+
+TEST(Plan, WhatReadsAndWritesTheCountsIsLimitedToo) {
+  Config config;
+  config.noise = {};
+  config.sequences = Sequences::packed;
+  config.lengths = {4096};
+  CorpusEstimate corpus{.vocab_size = 50000, .token_count = Index{1} << 30};
+  const auto need = [&](Index memory) { return count_need(config, corpus, 64, memory); };
+  const StageNeed plain = need(plenty);
+  EXPECT_EQ(plain.bytes, plain.limited + process_bytes);
+  corpus.compressed = true;
+  const StageNeed with = need(plenty);
+  EXPECT_EQ(with.limited, plain.limited + (Index{1} << 26));
+  EXPECT_EQ(with.bytes, with.limited + process_bytes);
+  // Where all of the memory is taken, it is read within what hand-overs leave.
+  config.lengths = {4096, 131072};
+  corpus.token_count = Index{1} << 38;
+  const Index large = Index{4} << 30;
+  EXPECT_EQ(count_need(config, corpus, 128, large).limited, large);
+}
+
+TEST(Plan, ASmallestMemoryIsFoundToTheMebibyte) {
+  constexpr Index mib = Index{1} << 20;
+  for (const Index wanted : {2, 3, 17, 1000, 123457}) {
+    EXPECT_EQ(least_memory(mib, [&](Index bytes) { return bytes >= wanted * mib - 5; }), wanted * mib);
+  }
+  EXPECT_EQ(least_memory(mib, [](Index) { return false; }), 0);
+}
+
+TEST(Plan, RowsThatNoTokenReachesFillColumns) {
+  Config config = some_config();
+  CorpusEstimate corpus = some_corpus(512);
+  corpus.whole_sample = true;
+  config.positions.unreached = Unreached::zero;
+  const RowsSize zero = size_of(config, corpus, 2048).whole;
+  config.positions.unreached = Unreached::uniform;
+  const RowsSize uniform = size_of(config, corpus, 2048).whole;
+  EXPECT_EQ(uniform.rows, 2048);
+  EXPECT_EQ(uniform.nonzeros - zero.nonzeros, zero.columns);  // one row more for all of them
+  EXPECT_EQ(uniform.dense, (uniform.columns * 513 + 2047) / 2048);
+  EXPECT_LT(zero.dense, uniform.dense / 10);
+  EXPECT_GE(uniform.frequent, uniform.columns);
 }
 
 TEST(Plan, FewPositionsGetFewRanks) {

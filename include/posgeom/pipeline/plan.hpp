@@ -49,6 +49,7 @@ struct LengthNeeds {
   Index types = 0;      ///< token types that occur
   Index positions = 0;  ///< rows that a position table must have: up to the last position that is kept
   Index reached = 0;    ///< positions up to the last that holds a token
+  RowsSize rows{};      ///< S of them
 };
 /// How far a number can be trusted.
 enum class Certainty { exact, estimated, at_least };
@@ -87,8 +88,8 @@ LengthPlan plan_length(const Config& config, const CorpusEstimate& corpus, Index
 /// As many ranks as a matrix of so many rows keeps at work: with fewer than 64 x 64 elements each, communication is all there is.
 Index enough_ranks(Index rows);
 
-/// What would let a length fit that no rank count lets fit, found by planning with it: a token count that is not known, or as few changes
-/// of options as help together. A clause.
+/// What would let a length fit that no rank count lets fit, found by planning with it: a token count that is not known, more memory a rank,
+/// on as many ranks a node as have it, or as few changes of options as help together. A clause.
 std::string what_helps(const Config& config, const CorpusEstimate& corpus, const LengthPlan& plan, Index memory_bytes,
                        const MachineRates& rates = {});
 
