@@ -9,11 +9,8 @@
 namespace posgeom {
 namespace {
 
-using Vector = PairVector;
-constexpr Index lanes = pair_lanes;
-constexpr Index group = PackedTile::group;
 constexpr Index moments_count = 8;
-constexpr Vector lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr PairVector lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 
 double sum_of(const double* v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
 
@@ -29,31 +26,31 @@ struct Batch {
 /// Adds the pairs of one group of rows and `together` vectors of columns. `edge`: some lanes are no pairs.
 template <class Roots, Index together, bool edge>
 [[gnu::always_inline]] inline void sum_cell(const Batch& batch, Index first_row, Index first_column, double shift,
-                                            const Vector (&squared)[group][together], double* sums) {
+                                            const PairVector (&squared)[PackedTile::group][together], double* sums) {
   const PairTileView& tile = batch.tile;
-  const Vector infinity = Vector{} + std::numeric_limits<double>::infinity();
-  Vector m[moments_count];
+  const PairVector infinity = PairVector{} + std::numeric_limits<double>::infinity();
+  PairVector m[moments_count];
 #pragma GCC unroll 8
-  for (Index k = 0; k < moments_count; ++k) m[k] = vector_at(sums + k * lanes);
+  for (Index k = 0; k < moments_count; ++k) m[k] = vector_at(sums + k * pair_lanes);
 #pragma GCC unroll 6
-  for (Index r = 0; r < group; ++r) {
+  for (Index r = 0; r < PackedTile::group; ++r) {
 #pragma GCC unroll 2
     for (Index t = 0; t < together; ++t) {
-      const Vector h = vector_at(tile.h + (first_row + r) * tile.width + first_column + t * lanes);
-      Vector counted = squared[r][t];
-      Vector low = counted;
-      Vector d = counted;
+      const PairVector h = vector_at(tile.h + (first_row + r) * tile.width + first_column + t * pair_lanes);
+      PairVector counted = squared[r][t];
+      PairVector low = counted;
+      PairVector d = counted;
       Roots::take(d);
-      Vector centred = d - shift;
-      Vector difference = d - h;
+      PairVector centred = d - shift;
+      PairVector difference = d - h;
       if constexpr (edge) {
-        const Vector column = lane_numbers + static_cast<double>(first_column + t * lanes);
+        const PairVector column = lane_numbers + static_cast<double>(first_column + t * pair_lanes);
         const double last = first_row + r < tile.count ? static_cast<double>(tile.width) : 0.0;
         const auto inside = (column > static_cast<double>(first_row + r + tile.diagonal)) & (column < last);
-        d = inside ? d : Vector{};
-        centred = inside ? centred : Vector{};
-        difference = inside ? difference : Vector{};
-        counted = inside ? counted : Vector{};
+        d = inside ? d : PairVector{};
+        centred = inside ? centred : PairVector{};
+        difference = inside ? difference : PairVector{};
+        counted = inside ? counted : PairVector{};
         low = inside ? low : infinity;
       }
       m[0] += centred;
@@ -67,30 +64,30 @@ template <class Roots, Index together, bool edge>
     }
   }
 #pragma GCC unroll 8
-  for (Index k = 0; k < moments_count; ++k) vector_at(sums + k * lanes) = m[k];
+  for (Index k = 0; k < moments_count; ++k) vector_at(sums + k * pair_lanes) = m[k];
 }
 
 template <class Roots, Index together, bool edge>
 [[gnu::always_inline]] inline void sum_block(const Batch& batch, Index g, Index v) {
   const Index stride = PackedTile::stride(batch.tile.width);
-  double* place = batch.tile.squared + g * group * stride + v * lanes;
-  Vector squared[group][together];
+  double* place = batch.tile.squared + g * PackedTile::group * stride + v * pair_lanes;
+  PairVector squared[PackedTile::group][together];
 #pragma GCC unroll 6
-  for (Index r = 0; r < group; ++r) {
+  for (Index r = 0; r < PackedTile::group; ++r) {
 #pragma GCC unroll 2
-    for (Index t = 0; t < together; ++t) squared[r][t] = vector_at(place + r * stride + t * lanes);
+    for (Index t = 0; t < together; ++t) squared[r][t] = vector_at(place + r * stride + t * pair_lanes);
   }
   const Index columns = batch.packed->columns();
   const double* anchor = batch.packed->anchors(g);
   const double* other = batch.packed->others(v);
   Index k = 0;
   const auto add_until = [&](Index end) __attribute__((always_inline)) {
-    for (; k < end; ++k, anchor += group, other += lanes) {
+    for (; k < end; ++k, anchor += PackedTile::group, other += pair_lanes) {
 #pragma GCC unroll 6
-      for (Index r = 0; r < group; ++r) {
+      for (Index r = 0; r < PackedTile::group; ++r) {
 #pragma GCC unroll 2
         for (Index t = 0; t < together; ++t) {
-          const Vector difference = vector_at(other + t * columns * lanes) - anchor[r];
+          const PairVector difference = vector_at(other + t * columns * pair_lanes) - anchor[r];
           squared[r][t] += difference * difference;
         }
       }
@@ -99,27 +96,27 @@ template <class Roots, Index together, bool edge>
   double* sums = batch.sums;
   for (const PairCell& cell : batch.cells) {
     add_until(cell.end);
-    sum_cell<Roots, together, edge>(batch, g * group, v * lanes, cell.shift, squared, sums);
-    sums += moments_count * lanes;
+    sum_cell<Roots, together, edge>(batch, g * PackedTile::group, v * pair_lanes, cell.shift, squared, sums);
+    sums += moments_count * pair_lanes;
   }
   add_until(columns);
 #pragma GCC unroll 6
-  for (Index r = 0; r < group; ++r) {
+  for (Index r = 0; r < PackedTile::group; ++r) {
 #pragma GCC unroll 2
-    for (Index t = 0; t < together; ++t) vector_at(place + r * stride + t * lanes) = squared[r][t];
+    for (Index t = 0; t < together; ++t) vector_at(place + r * stride + t * pair_lanes) = squared[r][t];
   }
 }
 
 template <class Roots, Index together>
 [[gnu::always_inline]] inline void sum_tile(const Batch& batch) {
   const PairTileView& tile = batch.tile;
-  const Index vectors = PackedTile::stride(tile.width) / lanes;
-  for (Index g = 0; g * group < tile.count; ++g) {
-    const Index first_row = g * group;
+  const Index vectors = PackedTile::stride(tile.width) / pair_lanes;
+  for (Index g = 0; g * PackedTile::group < tile.count; ++g) {
+    const Index first_row = g * PackedTile::group;
     // From the first vector that has a pair on; up to the last row's first pair, and at the ends, lanes have to be looked at.
-    const Index begin = std::max<Index>(0, first_row + tile.diagonal + 1) / lanes;
-    const Index whole_begin = (std::max<Index>(0, first_row + group + tile.diagonal) + lanes - 1) / lanes;
-    const Index whole_end = first_row + group <= tile.count ? tile.width / lanes : 0;
+    const Index begin = std::max<Index>(0, first_row + tile.diagonal + 1) / pair_lanes;
+    const Index whole_begin = (std::max<Index>(0, first_row + PackedTile::group + tile.diagonal) + pair_lanes - 1) / pair_lanes;
+    const Index whole_end = first_row + PackedTile::group <= tile.count ? tile.width / pair_lanes : 0;
     Index v = begin;
     for (; v < std::min(whole_begin, vectors); ++v) sum_block<Roots, 1, true>(batch, g, v);
     for (; v + together <= whole_end; v += together) sum_block<Roots, together, false>(batch, g, v);
@@ -134,15 +131,15 @@ __attribute__((target("arch=x86-64-v3"))) void sum_tile_v3(const Batch& batch) {
 
 }  // namespace
 
-PairMomentSums::PairMomentSums() : sums_(static_cast<std::size_t>(most_cells * moments_count * lanes)) {}
+PairMomentSums::PairMomentSums() : sums_(static_cast<std::size_t>(most_cells * moments_count * pair_lanes)) {}
 
 void PairMomentSums::add(const PackedTile& packed, const PairTileView& tile, std::span<const PairCell> cells, double mean_h,
                          std::span<PairMoments> moments) {
   expects(std::ssize(cells) <= most_cells && moments.size() == cells.size(), "no more cells than there is room for");
-  constexpr auto vector = static_cast<std::size_t>(lanes);
+  constexpr auto vector = static_cast<std::size_t>(pair_lanes);
   std::ranges::fill(sums_, 0.0);
   for (std::size_t cell = 0; cell < cells.size(); ++cell)
-    std::fill_n(sums_.begin() + static_cast<std::ptrdiff_t>((cell * moments_count + 6) * vector), lanes,
+    std::fill_n(sums_.begin() + static_cast<std::ptrdiff_t>((cell * moments_count + 6) * vector), pair_lanes,
                 std::numeric_limits<double>::infinity());
   const Batch batch{&packed, tile, cells, mean_h, sums_.data()};
 #if defined(POSGEOM_SIMD_LEVELS)

@@ -11,9 +11,6 @@ namespace posgeom {
 namespace {
 
 constexpr Index anchors = RowProducts::anchors;
-constexpr Index lanes = register_lanes;
-constexpr Index vectors = panel_vectors;
-using Vector = LaneVector;
 
 // What is frequent (is_frequent). Measured (one core, AVX-512): a column that c of m rows hold takes c m / 2 multiplications at 1.2e10 a
 // second by vectors of anchors, and by lists c m / (2 * 48) look-ups of 2 ns and c^2 / 2 multiplications of 1 ns; they meet at c = m / 30,
@@ -31,12 +28,12 @@ constexpr Index widest_piece = 512;
 /// four registers: the sums are the same.
 template <Index together>
 [[gnu::always_inline]] static inline void multiply_rows(const double* panel, const double* const* x, Index count, double* products) {
-  Vector sum[together][vectors] = {};
+  LaneVector sum[together][panel_vectors] = {};
   for (Index k = 0; k < count; ++k) {
     const double* row = panel + k * anchors;
 #pragma GCC unroll 6
-    for (Index v = 0; v < vectors; ++v) {
-      const Vector y = *reinterpret_cast<const Vector*>(row + v * lanes);
+    for (Index v = 0; v < panel_vectors; ++v) {
+      const LaneVector y = *reinterpret_cast<const LaneVector*>(row + v * register_lanes);
 #pragma GCC unroll 4
       for (Index r = 0; r < together; ++r) sum[r][v] += y * x[r][k];
     }
@@ -44,7 +41,7 @@ template <Index together>
 #pragma GCC unroll 4
   for (Index r = 0; r < together; ++r) {
 #pragma GCC unroll 6
-    for (Index v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(products + r * anchors + v * lanes) += sum[r][v];
+    for (Index v = 0; v < panel_vectors; ++v) *reinterpret_cast<LaneVector*>(products + r * anchors + v * register_lanes) += sum[r][v];
   }
 }
 

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "geometry/pair_kernels.hpp"
+#include "geometry/vector_lanes.hpp"
 #include "posgeom/simd.hpp"
 
 namespace posgeom {
 namespace {
 
-constexpr Index lanes = 8;
-/// Eight doubles, which the compiler maps to one register or to several.
-using Vector = double __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias));
-
-const Vector& vector_at(const double* place) { return *reinterpret_cast<const Vector*>(place); }
-double sum_of(const Vector& v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+double sum_of(const PairVector& v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
 
 constexpr Index row_group = 2;
 constexpr Index column_group = 4;
@@ -22,18 +18,18 @@ constexpr Index column_group = 4;
 
 POSGEOM_SIMD void ratios_of_row(double* place, const double* roots, const double* h, const double* weight, Index stride, double floor,
                                 GuttmanSums* sums) {
-  Vector ratio_sum = {};
-  Vector residual_sum = {};
-  for (Index c = 0; c < stride; c += lanes) {
-    const Vector distance = vector_at(roots + c);
-    const Vector hellinger = vector_at(h + c);
-    const Vector w = vector_at(weight + c);
-    const Vector difference = distance - hellinger;
-    const Vector above = distance > floor ? distance : Vector{} + floor;
-    const Vector ratio = w * hellinger / above;
+  PairVector ratio_sum = {};
+  PairVector residual_sum = {};
+  for (Index c = 0; c < stride; c += pair_lanes) {
+    const PairVector distance = vector_at(roots + c);
+    const PairVector hellinger = vector_at(h + c);
+    const PairVector w = vector_at(weight + c);
+    const PairVector difference = distance - hellinger;
+    const PairVector above = distance > floor ? distance : PairVector{} + floor;
+    const PairVector ratio = w * hellinger / above;
     residual_sum += w * (difference * difference);
     ratio_sum += ratio;
-    *reinterpret_cast<Vector*>(place + c) = ratio;
+    vector_at(place + c) = ratio;
   }
   sums->ratio += sum_of(ratio_sum);
   sums->residual += sum_of(residual_sum);
@@ -55,13 +51,13 @@ POSGEOM_SIMD void guttman_products(const double* ratios, Index stride, Index row
     for (Index r = 0; r < rows; r += row_group) {
       const double* const first = ratios + r * stride;
       const double* const second = first + (r + 1 < rows ? stride : 0);
-      Vector sum[row_group][column_group] = {};
-      for (Index c = 0; c < stride; c += lanes) {
-        const Vector a = vector_at(first + c);
-        const Vector b = vector_at(second + c);
+      PairVector sum[row_group][column_group] = {};
+      for (Index c = 0; c < stride; c += pair_lanes) {
+        const PairVector a = vector_at(first + c);
+        const PairVector b = vector_at(second + c);
 #pragma GCC unroll 4
         for (Index q = 0; q < column_group; ++q) {
-          const Vector values = vector_at(column[q] + c);
+          const PairVector values = vector_at(column[q] + c);
           sum[0][q] += a * values;
           sum[1][q] += b * values;
         }
