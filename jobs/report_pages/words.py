@@ -48,13 +48,13 @@ def above_order(noise):
             f"{g(noise.shuffled_split_largest)} of the shuffled corpus's halves)")
     if noise.signal_rank_order == 0:
         return text + ": the order of the tokens is indistinguishable from shuffled text"
-    others = noise.signal_rank - noise.signal_rank_order
-    if others > 0:
-        text += f"; the other {others} above sampling noise {'is' if others == 1 else 'are'} no larger than order-free text shows"
     if noise.signal_rank_order > noise.signal_rank:
         text += f"; only the {noise.signal_rank} above sampling noise count{'s' if noise.signal_rank == 1 else ''}"
     if min(noise.signal_rank_order, noise.signal_rank) == 1 and noise.split_eigenvalues[0] < 2 * noise.shuffled_split_largest:
         text += "; one alone, and by less than twice: where order plays no part, that happens about every other time"
+    others = noise.signal_rank - noise.signal_rank_order
+    if others > 0:
+        text += f"; the other {others} above sampling noise {'is' if others == 1 else 'are'} no larger than order-free text shows"
     return text
 
 

@@ -93,7 +93,7 @@ template <class Body>
 void GramOperator::on_threads(Body body) const {
   const auto bound = [this](Index t) { return thread_begin_[static_cast<std::size_t>(t)]; };
   std::vector<std::jthread> others;
-  for (Index t = 1; t < threads_; ++t) others.emplace_back([=, this, &body] { body(t, bound(t), bound(t + 1)); });
+  for (Index t = 1; t < threads_; ++t) others.emplace_back([=, &body] { body(t, bound(t), bound(t + 1)); });
   body(Index{0}, bound(0), bound(1));
 }
 

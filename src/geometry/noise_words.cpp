@@ -58,11 +58,10 @@ std::string above_order(const NoiseAnalysis& n) {
   } else if (n.signal_rank_order > n.signal_rank) {
     // One shuffled corpus is one draw: its largest eigenvalue is often below that of another draw of the same.
     text += fmt::format("; only the {} above sampling noise count{}", n.signal_rank, n.signal_rank == 1 ? "s" : "");
-  } else if (n.signal_rank_order < n.signal_rank) {
-    const Index others = n.signal_rank - n.signal_rank_order;
-    text += fmt::format("; the other {} above sampling noise {} no larger than order-free text shows", others, others == 1 ? "is" : "are");
   }
   if (is_near_shuffled(n)) text += "; one alone, and by less than twice: where order plays no part, that happens about every other time";
+  if (const Index others = n.signal_rank - n.signal_rank_order; others > 0 && n.signal_rank_order > 0)
+    text += fmt::format("; the other {} above sampling noise {} no larger than order-free text shows", others, others == 1 ? "is" : "are");
   return text;
 }
 

@@ -37,12 +37,14 @@ template <class Roots, Index together, bool edge>
 #pragma GCC unroll 2
     for (Index t = 0; t < together; ++t) {
       const PairVector h = vector_at(tile.h + (first_row + r) * tile.width + first_column + t * pair_lanes);
+      // NOLINTBEGIN(misc-const-correctness): `edge` changes them
       PairVector counted = squared[r][t];
       PairVector low = counted;
       PairVector d = counted;
       Roots::take(d);
       PairVector centred = d - shift;
       PairVector difference = d - h;
+      // NOLINTEND(misc-const-correctness)
       if constexpr (edge) {
         const PairVector column = lane_numbers + static_cast<double>(first_column + t * pair_lanes);
         const double last = first_row + r < tile.count ? static_cast<double>(tile.width) : 0.0;

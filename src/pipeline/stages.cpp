@@ -123,7 +123,8 @@ Count rarefied_total_of(const Config& config, const std::vector<Count>& totals) 
 
 PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table, bool announce) {
   PositionCounts counts = read_counts(context.comm, counts_path(context.config), length, table);
-  return context.config.rarefied_total >= 0 ? rarefied_counts(context, counts, length, table, announce) : counts;
+  if (context.config.rarefied_total >= 0) return rarefied_counts(context, counts, length, table, announce);
+  return counts;
 }
 
 SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table) {
