@@ -28,8 +28,8 @@ class Interrupted(Case):
     def setUp(self):
         super().setUp()
         text = lzma.decompress((DATA / "kjv.txt.xz").read_bytes())
-        self.write("a.txt", text * 25)
-        self.write("b.txt.xz", lzma.compress(text * 4, preset=0))
+        self.write("a.txt", text * 60)
+        self.write("b.txt.xz", lzma.compress(text * 8, preset=0))
         words = sorted({word for word in text.decode().split()})
         self.write("vocab.txt", "".join(word + "\n" for word in words))
         self.options = ("count", "--corpus", "a.txt", "--corpus", "b.txt.xz", "--tokenizer", "whitespace", "--vocab", "vocab.txt", "--lengths", "32",

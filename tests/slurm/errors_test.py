@@ -95,7 +95,7 @@ class Errors(SlurmCase):
     def test_a_refusal_in_the_middle_takes_back_the_rest(self):
         """The second job asks for more time than the partition allows: the first does not stay queued."""
         lines = [f"slurm {stage} --ntasks=1 --cpus-per-task=1 --mem-per-cpu=100M --time={time}"
-                 for stage, time in (("count", "0:05:00"), ("embed 16", "0:05:00"), ("embed 32", "2:00:00"), ("stress 16", "1"), ("stress 32", "1"))]
+                 for stage, time in (("count", "0:05:00"), ("embed 16", "0:05:00"), ("embed 32", "2:00:00"), ("stress 16", "1"), ("stress 32", "1"), ("collect", "1"))]
         pretender = self.folder / "posgeom"
         pretender.write_text("#!/bin/sh\ncat <<END\n" + "\n".join(lines) + "\nEND\n")
         pretender.chmod(0o755)
