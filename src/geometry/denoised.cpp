@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "geometry/aligned_vector.hpp"
 #include "geometry/compensated_sum.hpp"
 #include "geometry/pair_tiles.hpp"
 #include "geometry/stress_cell.hpp"
@@ -15,9 +16,6 @@
 
 namespace posgeom {
 namespace {
-
-/// Whole vectors are read: so many doubles beyond the last row of a tile.
-constexpr std::size_t spare = 8;
 
 /// The rows of `from` that `positions` are.
 std::vector<std::size_t> rows_of(std::span<const std::int32_t> from, std::span<const std::int32_t> positions) {
@@ -39,7 +37,7 @@ double distance(double squared) {
 /// Visits this rank's pairs i < j in tiles, with their distances: visit(tile, h), h with a vector to spare.
 template <class Visit>
 void for_each_tile(const DistributedMatrix& squared, Visit&& visit) {
-  std::vector<double> h(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
+  AlignedVector<double> h(PairTiles::room);
   const auto visit_block = [&](const BlockCyclic::Run& rows, const BlockCyclic::Run& columns) {
     for (Index a = 0; a < rows.count; a += PairTiles::height) {
       const Index first = rows.global + a;
@@ -128,7 +126,7 @@ DenoisedScores denoised_stress(const DistributedMatrix& squared, std::span<const
       }
     }
     lags.emplace(positions);
-    std::vector<double> of_tile(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
+    AlignedVector<double> of_tile(PairTiles::room);
     for_each_tile(squared, [&](const PairTiles::Tile& tile, std::span<const double> h) {
       const TileSums sums = sums_of(tile, h);
       sum.add(sums.sum);

@@ -27,14 +27,7 @@ struct Columns {
   Index used = 0;
 };
 
-/// Rows of S: reached positions, and others that have one row together, which holds every token if `uniform`.
-struct RowKinds {
-  Index reached = 0;
-  Index others = 0;
-  bool uniform = false;
-};
-
-Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, const RowKinds& rows) {
+Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>& reached, const ColumnRule& rule) {
   std::vector<std::int32_t> holders(static_cast<std::size_t>(counts.vocab_size), 0);
   for (std::size_t i = 0; i < reached.size(); ++i) {
     if (!reached[i]) continue;
@@ -43,11 +36,8 @@ Columns columns_of_tokens(const PositionCounts& counts, const std::vector<bool>&
       ++holders[static_cast<std::size_t>(token)];
     }
   }
-  const bool filled = rows.uniform && rows.others > 0;
-  // Frequent counts the others' row once, dense each of them: which of the two takes more columns is the same for all tokens.
   const auto kind_of = [&](Index holding) {
-    const bool frequent = is_frequent(holding + (filled ? 1 : 0), rows.reached + (rows.others > 0 ? 1 : 0));
-    const bool dense = dense_share * (holding + (filled ? rows.others : 0)) > rows.reached + rows.others;
+    const bool frequent = rule.frequent(holding), dense = rule.dense(holding);
     return dense && frequent ? 0 : dense || frequent ? 1 : 2;
   };
   Columns columns;

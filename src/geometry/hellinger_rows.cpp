@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "geometry/pair_kernels.hpp"
 #include "geometry/row_products.hpp"
@@ -42,7 +41,7 @@ double squared_difference(const SquareRootDistributions& s, Index i, Index j) {
 /// Products of rows of S, all of it sparse. Rows that share storage are one lane or place.
 struct HellingerProducts {
   explicit HellingerProducts(const SquareRootDistributions& s)
-      : columns(sparse_columns(s)), x(split_rows(s, columns, rows_of(s))), products(columns, x), work(products.workspace()) {}
+      : columns(sparse_columns(s)), x(split_rows(s, columns, all_rows(s))), products(columns, x), work(products.workspace()) {}
 
   void set_anchors(Index first, Index count) {
     if (first == first_anchor && count == std::ssize(lane)) return;
@@ -61,11 +60,6 @@ struct HellingerProducts {
   }
 
  private:
-  static std::vector<Index> rows_of(const SquareRootDistributions& s) {
-    std::vector<Index> rows(static_cast<std::size_t>(s.row_count()));
-    std::iota(rows.begin(), rows.end(), Index{0});
-    return rows;
-  }
   /// `stored`: the rows of x that are needed; `at`: which of them each row is. Rows that share storage mostly stand side by side.
   void place_rows(Index first, Index count, std::vector<Index>& at, std::vector<Index>& stored) const {
     at.clear();

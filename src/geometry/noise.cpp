@@ -158,13 +158,13 @@ void add_shuffled(const ProcessGrid& grid, const NoiseTables& tables, const Hell
                       found, i, tables.corpus->position_total[i]));
     }
   });
-  const bool rarefied = tables.rarefied_corpus != nullptr && tables.rarefied_shuffled != nullptr;
+  const bool rarefied = tables.rarefied_shuffled != nullptr;
   HellingerOptions of_geometry = hellinger;
   if (rarefied) of_geometry.min_count = 1;
   const auto distributions = [&](const PositionCounts& counts) {
     return square_root_distributions(comm, counts, analysis.length, of_geometry);
   };
-  const double real_trace = gram_trace(distributions(rarefied ? *tables.rarefied_corpus : *tables.corpus));
+  const double real_trace = std::isnan(tables.trace) ? gram_trace(distributions(*tables.corpus)) : tables.trace;
   const SquareRootDistributions s = distributions(rarefied ? *tables.rarefied_shuffled : *tables.shuffled);
   analysis.shuffled_eigenvalues = whole_spectrum(grid, s, options.block);
   analysis.shuffled_trace = gram_trace(s);

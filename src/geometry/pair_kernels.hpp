@@ -16,6 +16,9 @@ class SquaredDistances {
   /// c, c < width. Each number is summed in the order of k: its bits don't depend on the tile, nor on the order of i and j.
   void add(Index first, Index count, Index j_begin, Index width, Index k_begin, Index k_end, double* squared);
 
+  /// What it packs columns in, for kernels that go over the same tiles.
+  PackedTile& packed() { return packed_; }
+
  private:
   PackedTile packed_;
 };

@@ -13,6 +13,8 @@ class PairTiles {
  public:
   static constexpr Index height = 48;  ///< HellingerRows::row_block: higher tiles would take a second panel in the cache
   static constexpr Index width = 256;
+  /// Doubles of a tile's buffer: whole vectors are read, so many beyond its last row.
+  static constexpr std::size_t room = static_cast<std::size_t>(height * width) + 8;
 
   struct Tile {
     Index first = 0;    ///< rows first .. first+count-1

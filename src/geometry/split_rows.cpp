@@ -28,12 +28,6 @@ std::vector<Index> distinct_rows(const SquareRootDistributions& s, std::span<con
   return distinct;
 }
 
-std::vector<Index> all_rows(const SquareRootDistributions& s) {
-  std::vector<Index> rows(static_cast<std::size_t>(s.row_count()));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  return rows;
-}
-
 std::vector<Index> holders_among(const SquareRootDistributions& s, std::span<const Index> rows) {
   std::vector<Index> holders(static_cast<std::size_t>(s.column_count), 0);
   for (const Index i : rows) {
@@ -134,6 +128,12 @@ Index SplitRows::entries() const {
   Index count = 0;
   for (std::size_t p = 0; p < begin.size(); ++p) count += end[p] - begin[p];
   return count;
+}
+
+std::vector<Index> all_rows(const SquareRootDistributions& s) {
+  std::vector<Index> rows(static_cast<std::size_t>(s.row_count()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return rows;
 }
 
 SplitColumns centred_columns(const SquareRootDistributions& s) {

@@ -51,6 +51,9 @@ struct SplitRows {
   Index entries() const;  ///< of T, in all stored rows
 };
 
+/// All of S's.
+std::vector<Index> all_rows(const SquareRootDistributions& s);
+
 /// `s` must outlive what is returned.
 SplitRows split_rows(const SquareRootDistributions& s, const SplitColumns& columns, std::span<const Index> rows);
 

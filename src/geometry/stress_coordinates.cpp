@@ -27,7 +27,6 @@ double variation(std::span<const double> column) {
 CoordinateSweep::CoordinateSweep(const StressRequest& request, Index rows)
     : x_(&std::get<Coordinates>(request.encoding.form)),
       rows_(rows),
-      packed_(x_->values.data(), rows, PairTiles::height, PairTiles::width),
       tile_distances_(x_->values.data(), rows, PairTiles::height, PairTiles::width) {
   expects(x_->rows == rows && std::ssize(x_->values) == rows * x_->stored, "coordinates of every kept position");
   for (const std::int32_t d : request.dimensions) {
@@ -73,8 +72,9 @@ void CoordinateSweep::add_pairs(const PairTiles::Tile& tile, std::span<const dou
     batch_.clear();
     for (; cell < width_.size() && width_[cell] <= end; ++cell) batch_.push_back({width_[cell] - begin, shift_[cell]});
     batch_moments_.resize(batch_.size());
-    packed_.pack(tile.first, tile.count, tile.j_begin, tile.width, begin, end - begin);
-    moment_sums_.add(packed_, view, batch_, mean_h, batch_moments_);
+    PackedTile& packed = tile_distances_.packed();
+    packed.pack(tile.first, tile.count, tile.j_begin, tile.width, begin, end - begin);
+    moment_sums_.add(packed, view, batch_, mean_h, batch_moments_);
     for (std::size_t k = 0; k < batch_.size(); ++k) add_moments(cell - batch_.size() + k, batch_moments_[k]);
     begin = end;
   }

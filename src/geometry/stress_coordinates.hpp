@@ -50,7 +50,6 @@ class CoordinateSweep {
 
   const Coordinates* x_;
   Index rows_;
-  PackedTile packed_;
   PairMomentSums moment_sums_;
   std::vector<PairCell> batch_;
   std::vector<PairMoments> batch_moments_;

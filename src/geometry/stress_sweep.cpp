@@ -13,15 +13,12 @@
 namespace posgeom {
 namespace {
 
-/// Whole vectors are read: so many doubles beyond the last row of a tile.
-constexpr std::size_t spare = 8;
-
 /// What one rank needs for the sweep, allocated before it starts.
 struct SweepWorkspace {
   explicit SweepWorkspace(const SquareRootDistributions& s, const std::vector<StressRequest>& requests)
       : rows(s), lags(s.position), counter(s.position) {
-    h.resize(static_cast<std::size_t>(PairTiles::height * PairTiles::width) + spare);
-    squared.resize(h.size());
+    h.resize(PairTiles::room);
+    squared.resize(PairTiles::room);
     for (const StressRequest& request : requests) {
       if (std::holds_alternative<Coordinates>(request.encoding.form)) {
         sweeps.emplace_back(std::in_place, request, s.row_count());

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "posgeom/geometry/bootstrap.hpp"
 #include "posgeom/io/sentences.hpp"
 #include "posgeom/words.hpp"
@@ -40,8 +38,8 @@ std::vector<std::string> bootstrap_sentences(double trace, double corpus_violati
                       100 * (1 - b.alpha), with_intervals(trace, b.trace, b.alpha),
                       with_intervals(corpus_violation_rate, b.violation_rate, b.alpha)),
           "quote the basic intervals, if any: resampling adds sampling noise once more, so that percentile ones lie too high where noise "
-          "inflates "
-          "a number; where words are rare the basic ones still do, and may leave out the estimate: then the noise analysis is what counts"};
+          "inflates a number; where words are rare the basic ones still do, and may leave out the estimate: then the noise analysis is "
+          "what counts"};
 }
 
 std::vector<std::string> ranking_sentences(const StressFile& stress) {

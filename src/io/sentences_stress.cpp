@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "posgeom/geometry/encodings.hpp"
 #include "posgeom/io/sentences.hpp"
 #include "posgeom/words.hpp"
 
@@ -22,8 +23,6 @@ std::string dimensions_text(const std::vector<std::int32_t>& dimensions) {
   std::ranges::transform(dimensions, parts.begin(), [](std::int32_t d) { return std::to_string(d); });
   return "d = " + listed(parts);
 }
-
-bool is_made_from_h(const std::string& name) { return name == "mds" || name == "smacof"; }
 
 /// mds and smacof at dimensions where their de-noised stress is larger again than its least.
 void add_fitted_noise(const StressTable& table, const DenoisedStress& denoised, std::vector<std::string>& sentences) {
@@ -160,7 +159,7 @@ void add_weighted(const StressFile& stress, std::vector<std::string>& sentences)
 
 /// Why a table has no number there, as far as names tell.
 std::string reason_for(const std::string& name, std::int32_t d, const GeometryFacts* facts) {
-  if (name == "mds" || name == "smacof") {
+  if (is_made_from_h(name)) {
     if (facts != nullptr && d > facts->components) return fmt::format("--components keeps {}", number_of(facts->components, "column"));
   } else if ((name == "sinusoidal" || name == "rope") && d % 2 != 0) {
     return "odd d";

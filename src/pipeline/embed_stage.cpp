@@ -158,7 +158,7 @@ GeometryFile embed_stage(const StageContext& context, const std::string& corpus_
   if (!has_factors(config, file)) add_factors(context, file, config.geometry.factored_tolerance);
   if (!has_noise(config, file)) {
     check_stop(context);
-    file.noise = noise_stage(context, s.length, block);
+    file.noise = noise_stage(context, s, block);
   }
   write_geometry_stage(context, s, file, provenance_of(context, lines, corpus_fingerprint));
   return file;

@@ -17,22 +17,21 @@ RowsSize rows_size(const Config& config, const PositionCounts& counts, Index len
     ++reached;
     for (const Token token : counts.tokens_at(i)) ++holders[static_cast<std::size_t>(token)];
   }
-  const Index others = config.positions.unreached == Unreached::drop ? 0 : length - reached;
-  const Index uniform = config.positions.unreached == Unreached::uniform ? others : 0;
-  const Index distinct = reached + (others > 0 ? 1 : 0);
-  RowsSize size{.rows = reached + others};
+  const ColumnRule rule{.reached = reached,
+                        .others = config.positions.unreached == Unreached::drop ? 0 : length - reached,
+                        .uniform = config.positions.unreached == Unreached::uniform};
+  RowsSize size{.rows = rule.reached + rule.others};
   for (const Index holding : holders) {
     if (holding == 0) continue;
     ++size.columns;
-    size.nonzeros += holding + (uniform > 0 ? 1 : 0);
-    const bool frequent = (holding + (uniform > 0 ? 1 : 0)) * frequent_share >= distinct;
-    const bool dense = (holding + uniform) * dense_share > size.rows;
-    if (frequent || dense) ++size.frequent;
+    size.nonzeros += holding + (rule.filled() ? 1 : 0);
+    const bool dense = rule.dense(holding);
+    if (dense || rule.frequent(holding)) ++size.frequent;
     if (!dense) continue;
     ++size.dense;
     size.dense_nonzeros += holding;
   }
-  size.dense = stored_dense(size.dense, distinct, size.rows);
+  size.dense = stored_dense(size.dense, rule.distinct(), size.rows);
   return size;
 }
 

@@ -52,28 +52,21 @@ Index rows_of(const Config& config, const CorpusEstimate& corpus, Index length) 
   return std::max<Index>(1, reached);
 }
 
-/// Rows that no token reaches, which have one row of S together, with an entry in every column if `uniform`.
-struct Filled {
-  Index rows = 0;
-  bool uniform = false;
-};
-
-Filled filled_rows(const Config& config, const std::vector<Level>& levels) {
-  Filled filled;
-  if (config.positions.unreached == Unreached::drop) return filled;
+/// Rows that tokens reach, and the others that are kept.
+ColumnRule rule_of(const Config& config, const std::vector<Level>& levels, Index rows) {
+  ColumnRule rule{.reached = rows, .uniform = config.positions.unreached == Unreached::uniform};
+  if (config.positions.unreached == Unreached::drop) return rule;
   for (const Level& level : levels) {
-    if (level.tokens <= 0) filled.rows += level.rows;
+    if (level.tokens <= 0) rule.others += level.rows;
   }
-  filled.uniform = config.positions.unreached == Unreached::uniform && filled.rows > 0;
-  return filled;
+  rule.reached -= rule.others;
+  return rule;
 }
 
 /// S of positions that hold draws from a sample's distribution.
-RowsSize drawn_rows(const std::vector<Count>& unigram, const std::vector<Level>& levels, Index rows, double share, const Filled& filled) {
+RowsSize drawn_rows(const std::vector<Count>& unigram, const std::vector<Level>& levels, const ColumnRule& rule, double share) {
   RowsSize size;
-  const auto uniform = static_cast<double>(filled.uniform ? filled.rows : 0);
-  const Index distinct = filled.rows > 0 ? rows - filled.rows + 1 : rows;
-  size.rows = rows;
+  size.rows = rule.reached + rule.others;
   const auto total = static_cast<double>(std::accumulate(unigram.begin(), unigram.end(), Count{0}));
   double nonzeros = 0, dense_nonzeros = 0;
   for (const Count count : unigram) {
@@ -85,16 +78,15 @@ RowsSize drawn_rows(const std::vector<Count>& unigram, const std::vector<Level>&
           static_cast<double>(level.rows) * (p < 1 ? -std::expm1(share * level.tokens * std::log1p(-p)) : std::min(level.tokens, 1.0));
     nonzeros += holders;
     ++size.columns;
-    if (filled.uniform) nonzeros += 1;
-    const bool dense = static_cast<double>(dense_share) * (holders + uniform) > static_cast<double>(rows);
-    if (dense || static_cast<double>(frequent_share) * (holders + (filled.uniform ? 1 : 0)) >= static_cast<double>(distinct))
-      ++size.frequent;
+    if (rule.filled()) nonzeros += 1;
+    const bool dense = rule.dense(holders);
+    if (dense || rule.frequent(holders)) ++size.frequent;
     if (dense) {
       ++size.dense;
       dense_nonzeros += holders;
     }
   }
-  size.dense = stored_dense(size.dense, distinct, rows);
+  size.dense = stored_dense(size.dense, rule.distinct(), size.rows);
   size.nonzeros = static_cast<Index>(nonzeros) + 1;
   size.dense_nonzeros = static_cast<Index>(dense_nonzeros);
   return size;
@@ -103,16 +95,15 @@ RowsSize drawn_rows(const std::vector<Count>& unigram, const std::vector<Level>&
 /// The same for a corpus of which the sample is a part: later text brings types that the sample has not, and other ones often. What the
 /// sample brought beyond its own first part is followed at half of that pace: on novels and reviews, from a million tokens, that left 2 to
 /// 6 % of the nonzeros out, nothing 4 to 12 %.
-RowsSize expected_rows(const CorpusEstimate& corpus, const std::vector<Level>& levels, Index rows, double share,
-                       const Filled& filled = {}) {
-  RowsSize size = drawn_rows(corpus.unigram, levels, rows, share, filled);
+RowsSize expected_rows(const CorpusEstimate& corpus, const std::vector<Level>& levels, const ColumnRule& rule, double share) {
+  RowsSize size = drawn_rows(corpus.unigram, levels, rule, share);
   if (corpus.early_unigram.empty()) return size;
   const auto tokens_of = [](const std::vector<Count>& unigram) {
     return static_cast<double>(std::accumulate(unigram.begin(), unigram.end(), Count{0}));
   };
   const double early = tokens_of(corpus.early_unigram), sampled = tokens_of(corpus.unigram), all = static_cast<double>(corpus.token_count);
   if (early <= 0 || sampled <= early || all <= sampled) return size;
-  const auto before = static_cast<double>(drawn_rows(corpus.early_unigram, levels, rows, share, filled).nonzeros);
+  const auto before = static_cast<double>(drawn_rows(corpus.early_unigram, levels, rule, share).nonzeros);
   const double pace = std::log(static_cast<double>(size.nonzeros) / before) / std::log(sampled / early);
   const double growth = std::exp(0.5 * std::max(0.0, pace) * std::log(all / sampled));
   size.nonzeros = static_cast<Index>(static_cast<double>(size.nonzeros) * growth);
@@ -172,9 +163,10 @@ LengthSize size_of(const Config& config, const CorpusEstimate& corpus, Index len
   size.tokens = 0;
   for (const Level& level : levels) size.tokens += level.tokens * static_cast<double>(level.rows);
   const auto least = [](const RowsSize& most, const RowsSize& drawn) { return drawn.nonzeros < most.nonzeros ? drawn : most; };
-  size.whole = least(size.whole, expected_rows(corpus, levels, size.rows, 1, filled_rows(config, levels)));
-  size.half = least(size.half, expected_rows(corpus, levels, size.rows, 0.5));
-  size.rarefied = least(size.half, expected_rows(corpus, rarefied_levels(config, levels), size.rows, 1));
+  size.whole = least(size.whole, expected_rows(corpus, levels, rule_of(config, levels, size.rows), 1));
+  const ColumnRule of_halves{.reached = size.rows};
+  size.half = least(size.half, expected_rows(corpus, levels, of_halves, 0.5));
+  size.rarefied = least(size.half, expected_rows(corpus, rarefied_levels(config, levels), of_halves, 1));
   return size;
 }
 

@@ -45,7 +45,8 @@ FingerprintLines noise_analysis_lines(const Config& config) {
   return lines;
 }
 
-NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block) {
+NoiseAnalysis noise_stage(const StageContext& context, const SquareRootDistributions& s, Index block) {
+  const Index length = s.length;
   const Config& config = context.config;
   const std::string path = counts_path(config);
   require_counted(context, read_counts_summary(context.comm, path), length);
@@ -58,17 +59,14 @@ NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block
   NoiseAnalysisOptions options = config.noise_analysis;
   options.block = block;
   // What shuffled text keeps is told of the geometry, so of as many tokens as that has.
-  std::optional<PositionCounts> geometry_corpus, geometry_shuffled;
-  if (config.rarefied_total >= 0 && config.noise.shuffle) {
-    geometry_corpus = geometry_counts(context, length, CountsTable::corpus, false);
-    geometry_shuffled = geometry_counts(context, length, CountsTable::shuffled, false);
-  }
+  std::optional<PositionCounts> rarefied_shuffled;
+  if (config.rarefied_total >= 0 && config.noise.shuffle) rarefied_shuffled = geometry_counts(context, length, CountsTable::shuffled);
   const NoiseTables tables{.corpus = &corpus,
                            .half_a = pointer(half_a),
                            .shuffled = pointer(shuffled),
                            .shuffled_half_a = pointer(shuffled_half_a),
-                           .rarefied_corpus = pointer(geometry_corpus),
-                           .rarefied_shuffled = pointer(geometry_shuffled)};
+                           .rarefied_shuffled = pointer(rarefied_shuffled),
+                           .trace = gram_trace(s)};
   NoiseAnalysis analysis = analyse_noise(context.grid, tables, length, config.positions, options, [&](Index done, Index total) {
     context.report.progress(static_cast<double>(done) / static_cast<double>(std::max<Index>(total, 1)), "replicates");
     check_stop(context);

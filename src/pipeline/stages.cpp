@@ -91,7 +91,7 @@ Provenance provenance_of(const StageContext& context, const FingerprintLines& li
 namespace {
 
 /// **Collective.** --rarefy-geometry: as many tokens of every position that has them, none of the others.
-PositionCounts rarefied_counts(const StageContext& context, const PositionCounts& counts, Index length, CountsTable table, bool announce) {
+PositionCounts rarefied_counts(const StageContext& context, const PositionCounts& counts, Index length, CountsTable table) {
   const Config& config = context.config;
   const std::vector<Count> totals(counts.position_total.begin(), counts.position_total.begin() + length);
   const Count total = rarefied_total_of(config, totals);
@@ -105,7 +105,7 @@ PositionCounts rarefied_counts(const StageContext& context, const PositionCounts
     throw Error(fmt::format("option --rarefy-geometry: found {}, but no position of length {} holds so many tokens; the fullest holds {}",
                             config.values.at("rarefy-geometry").back(), length, std::ranges::max(totals)));
   });
-  if (announce) {
+  if (table == CountsTable::corpus) {
     context.report.line(
         fmt::format("n={}: every position is rarefied to {}; {} of {} reached positions have fewer and count as "
                     "unreached ({})",
@@ -121,14 +121,14 @@ Count rarefied_total_of(const Config& config, const std::vector<Count>& totals) 
   return config.rarefied_total > 0 ? config.rarefied_total : std::max<Count>(1, default_rarefied_total(totals));
 }
 
-PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table, bool announce) {
+PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table) {
   PositionCounts counts = read_counts(context.comm, counts_path(context.config), length, table);
-  if (context.config.rarefied_total >= 0) return rarefied_counts(context, counts, length, table, announce);
+  if (context.config.rarefied_total >= 0) return rarefied_counts(context, counts, length, table);
   return counts;
 }
 
 SquareRootDistributions distributions_at(const StageContext& context, Index length, CountsTable table) {
-  const PositionCounts counts = geometry_counts(context, length, table, table == CountsTable::corpus);
+  const PositionCounts counts = geometry_counts(context, length, table);
   HellingerOptions options = context.config.positions;
   if (context.config.rarefied_total >= 0) options.min_count = 1;
   return square_root_distributions(context.comm, counts, length, options);

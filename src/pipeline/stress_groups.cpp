@@ -10,12 +10,7 @@
 
 /// What is scored beside the table: against the shuffled corpus, and against the de-noised distances.
 namespace posgeom {
-namespace {
-
-/// mds and smacof are made from H: the shuffled corpus has its own.
-bool is_made_from_h(const std::string& name) { return name == "mds" || name == "smacof"; }
-
-}  // namespace
+namespace {}  // namespace
 
 const Distances& StressCourse::of_shuffled() {
   if (!shuffled_) {

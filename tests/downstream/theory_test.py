@@ -2,6 +2,7 @@
 import contextlib
 import io
 import json
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -38,6 +39,12 @@ class Theory(Case):
         self.said = out.getvalue()
         return json.loads((self.folder / f"theory/{name}.json").read_text())
 
+    def demonstrate_with(self, owner, name, wrong, claim, **options):
+        """With something broken, wrong(original) in its place: the demonstration has to see it."""
+        with mock.patch.object(owner, name, wrong(getattr(owner, name))):
+            self.demonstrate(claim, **options)
+        self.assertEqual(self.status, 1)
+
     def test_permutation(self):
         measured = self.demonstrate("permutation", "--steps", 80, seeds="1")
         self.assertEqual(self.status, 0, self.said)
@@ -64,24 +71,14 @@ class Theory(Case):
         self.assertEqual((measured["steps"], np.shape(measured["min_separation"]["from MDS"])), ([0, 10, 20, 30], (2, 4)))
 
     def test_rows_that_move_without_data_are_seen(self):
-        original = theory_tables.shortened
-        theory_tables.shortened = lambda reach: original(reach + 1)  # one position more is trained than is claimed
-        try:
-            self.demonstrate("separation", seeds="1")
-        finally:
-            theory_tables.shortened = original
-        self.assertEqual(self.status, 1)
+        # One position more is trained than is claimed.
+        self.demonstrate_with(theory_tables, "shortened", lambda original: lambda reach: original(reach + 1), "separation", seeds="1")
         self.assertIn("VIOLATED: positions 6 to 7", self.said)
 
     def test_equal_rows_are_seen(self):
         """Two rows that begin equal are at distance 0 before the first step."""
-        original = train.initial_table
-        train.initial_table = lambda options: original(options).index_copy(0, torch.tensor([1]), original(options)[:1])
-        try:
-            self.demonstrate("separation", seeds="1")
-        finally:
-            train.initial_table = original
-        self.assertEqual(self.status, 1)
+        self.demonstrate_with(train, "initial_table", lambda original: lambda options: original(options).index_copy(0, torch.tensor([1]), original(options)[:1]),
+                              "separation", seeds="1")
         self.assertIn("VIOLATED: from MDS: the least distance stays above 0 (least seen: 0)", self.said)
 
     def test_monotone(self):
@@ -106,13 +103,7 @@ class Theory(Case):
             np.testing.assert_allclose(descent["simulated"], descent["closed_form"], atol=0.03)
 
     def test_a_wrong_closed_form_is_seen(self):
-        original = theory_monotone.closed_form
-        theory_monotone.closed_form = lambda p0, g, m, k, t: original(p0, g, m, k, 1.1 * t)
-        try:
-            self.demonstrate("monotone")
-        finally:
-            theory_monotone.closed_form = original
-        self.assertEqual(self.status, 1)
+        self.demonstrate_with(theory_monotone, "closed_form", lambda original: lambda p0, g, m, k, t: original(p0, g, m, k, 1.1 * t), "monotone")
 
     def test_closed_form_solves_the_equation(self):
         random = np.random.default_rng(2)
@@ -151,13 +142,8 @@ class Theory(Case):
             self.assertIn(wanted, self.said)
 
     def test_a_table_that_is_no_product_is_seen(self):
-        original = posgeom_torch.PositionEncoding.table
-        posgeom_torch.PositionEncoding.table = lambda position: original(position) + 0.1 * torch.eye(8) if position.mode == "factored" else original(position)
-        try:
-            self.demonstrate("factored", seeds="1")
-        finally:
-            posgeom_torch.PositionEncoding.table = original
-        self.assertEqual(self.status, 1)
+        self.demonstrate_with(posgeom_torch.PositionEncoding, "table", lambda original: lambda position:
+                              original(position) + 0.1 * torch.eye(8) if position.mode == "factored" else original(position), "factored", seeds="1")
         self.assertIn("VIOLATED: and the trained tables are of rank 2 at most", self.said)
 
 

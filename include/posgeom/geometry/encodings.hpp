@@ -12,6 +12,9 @@
 
 namespace posgeom {
 
+/// Whether the encoding of this name is made from H itself, so that every corpus has its own, and noise of H is fitted too.
+inline bool is_made_from_h(std::string_view name) { return name == "mds" || name == "smacof"; }
+
 /// An encoding whose leading d columns are its encoding at d (mds, random, a file).
 struct Coordinates {
   Index rows = 0;                ///< m: the kept positions

@@ -58,6 +58,25 @@ DistributedMatrix hellinger_gram(const ProcessGrid& grid, const SquareRootDistri
 inline constexpr Index frequent_share = 64;
 inline constexpr Index dense_share = 2;
 
+/// Which columns of S are so, by the reached rows that hold them (a count, or an expected number). `others`: rows without tokens, which
+/// have one row of S together, with an entry in every column if `uniform`. Frequent counts that row once, dense each of the others: which
+/// of the two takes more columns is the same for all.
+struct ColumnRule {
+  Index reached = 0;
+  Index others = 0;
+  bool uniform = false;
+  bool filled() const { return uniform && others > 0; }
+  Index distinct() const { return reached + (others > 0 ? 1 : 0); }
+  template <class Number>
+  bool frequent(Number holding) const {
+    return frequent_share * (holding + (filled() ? 1 : 0)) >= static_cast<Number>(distinct());
+  }
+  template <class Number>
+  bool dense(Number holding) const {
+    return dense_share * (holding + static_cast<Number>(filled() ? others : 0)) > static_cast<Number>(reached + others);
+  }
+};
+
 /// What the memory for S, and for what is made of it, depends on.
 struct RowsSize {
   Index rows = 0;            ///< m

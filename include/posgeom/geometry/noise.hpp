@@ -18,9 +18,9 @@ struct NoiseTables {
   const PositionCounts* half_a = nullptr;           ///< half b is the difference; null: no split-half part
   const PositionCounts* shuffled = nullptr;         ///< of the shuffle null, at this length; null: no shuffle part
   const PositionCounts* shuffled_half_a = nullptr;  ///< null: no signal rank of order
-  /// What the geometry is formed from where --rarefy-geometry brings every position to as many tokens; null: corpus and shuffled.
-  const PositionCounts* rarefied_corpus = nullptr;
+  /// Where --rarefy-geometry brings every position to as many tokens: the shuffled corpus with those; null: as it is.
   const PositionCounts* rarefied_shuffled = nullptr;
+  double trace = std::numeric_limits<double>::quiet_NaN();  ///< tr B of the corpus's geometry; NaN: formed from `corpus`
 };
 
 struct NoiseAnalysisOptions {

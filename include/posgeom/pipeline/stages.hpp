@@ -62,9 +62,9 @@ void require_tokens(const Config& config, const Corpus& corpus, Index token_coun
 /// **Collective.** counts.h5 as it is, for commands that start there. Throws where a length is not in it.
 CountedCorpus read_counted_corpus(const StageContext& context);
 
-/// **Collective.** A length's counts as the geometry is formed from them: rarefied where --rarefy-geometry says so, which `announce`
-/// reports.
-PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table, bool announce);
+/// **Collective.** A length's counts as the geometry is formed from them: rarefied where --rarefy-geometry says so, which the report tells
+/// of the corpus.
+PositionCounts geometry_counts(const StageContext& context, Index length, CountsTable table);
 
 /// **Collective.** The square-root distributions of one length's positions, from a table of counts.h5 (the corpus or the shuffle null);
 /// with --rarefy-geometry of as many tokens at every position. Throws the same Error on every rank where no position is kept.
@@ -115,7 +115,7 @@ void tokenize_stage(const StageContext& context);
 void remove_unfinished(const StageContext& context, const std::string& path);
 /// **Collective.** What of a length's geometry stands above sampling noise, and above the shuffled corpus, as far as --noise asks for.
 /// Throws Error where the counts file holds no such counts.
-NoiseAnalysis noise_stage(const StageContext& context, Index length, Index block);
+NoiseAnalysis noise_stage(const StageContext& context, const SquareRootDistributions& s, Index block);
 /// What halves and null depend on: "noise.KEY=value" lines, which may be missing on one side, since counts with halves serve who wants
 /// none.
 FingerprintLines noise_lines(const Config& config);
